@@ -61,17 +61,17 @@ type Result struct {
 const maxExceeded = 1000
 
 // Build makes the report on the name pools that rows passes to each. Build reads counted after rows. Its memory grows
-// with the rows that the report shows, not with the name pools. It fails if the audits of the options can't be
+// with the rows that the report shows, not with the name pools. It fails if the audits of config can't be
 // compared, or if pkg/analyze rejects the number of attempts.
-func Build(rows func(each func(pools.Row)), counted *Counted, options Options, odds *Odds) (*Result, error) {
-	old, err := newBaseline(options.Old, &options)
+func Build(rows func(each func(pools.Row)), counted *Counted, config Config, odds *Odds) (*Result, error) {
+	old, err := newBaseline(config.Old, &config)
 	if err != nil {
 		return nil, err
 	}
 	b := &builder{
-		options: &options, odds: odds, old: old, folds: map[foldKey]*fold{},
+		config: &config, odds: odds, old: old, folds: map[foldKey]*fold{},
 		found: map[string]bool{}, near: nearest{}, seen: map[v1alpha1.PrefixRef]bool{},
-		shown:    top[*row]{limit: options.Top, compare: options.Order.compare},
+		shown:    top[*row]{limit: config.Top, compare: config.Order.compare},
 		exceeded: top[v1alpha1.AuditExceeded]{limit: maxExceeded, compare: compareExceeded},
 		verdict: verdict{
 			unknown:     map[string]bool{},
@@ -93,9 +93,9 @@ func Build(rows func(each func(pools.Row)), counted *Counted, options Options, o
 
 // builder is a report while name pools are added.
 type builder struct {
-	options *Options
-	odds    *Odds
-	old     *baseline // nil without an earlier audit
+	config *Config
+	odds   *Odds
+	old    *baseline // nil without an earlier audit
 
 	shown         top[*row]
 	exceeded      top[v1alpha1.AuditExceeded]
@@ -126,10 +126,10 @@ func (b *builder) fail(err error) { b.err = cmp.Or(b.err, err) }
 // add adds a name pool. There can be a million name pools. So items are made at the end, and only for those that
 // the report shows.
 func (b *builder) add(r *row) {
-	options, pool := b.options, &r.Pool
-	isCreated := r.Followed && r.Creates >= max(options.MinCount, 1) // however many of them are left
-	b.near.add(options, pool)
-	if !options.Takes(pool.GroupResource, pool.Prefix) {
+	config, pool := b.config, &r.Pool
+	isCreated := r.Followed && r.Creates >= max(config.MinCount, 1) // however many of them are left
+	b.near.add(config, pool)
+	if !config.Takes(pool.GroupResource, pool.Prefix) {
 		return
 	}
 	if pool.Names == 0 && !isCreated {
@@ -140,15 +140,15 @@ func (b *builder) add(r *row) {
 	if pool.Newest.After(b.newest) {
 		b.newest = pool.Newest
 	}
-	if len(options.Prefixes) > 0 {
-		b.found[options.asNamed(pool.GroupResource, pool.Prefix)] = true
+	if len(config.Prefixes) > 0 {
+		b.found[config.asNamed(pool.GroupResource, pool.Prefix)] = true
 	}
 	if of := poolOf(refOf(pool)); b.old != nil && pool.Names > 0 && b.old.names[of] > 0 {
 		b.seen[of] = true
 	}
 	b.fail(b.evaluate(pool))
-	isHidden := max(pool.Names, r.Peak) < options.least(pool) && !isCreated
-	if !options.Watched && (!isHidden || pool.Names >= fewestToCompare) {
+	isHidden := max(pool.Names, r.Peak) < config.least(pool) && !isCreated
+	if !config.Watched && (!isHidden || pool.Names >= fewestToCompare) {
 		b.fail(b.addToVerdict(pool))
 	}
 	if isHidden {
@@ -158,7 +158,7 @@ func (b *builder) add(r *row) {
 	b.hide(pool) // until it is among the first
 	b.hidden.BelowTop++
 	b.hidden.NamesBelowTop += pool.Names
-	if r.rank = options.Order.rank(r); b.shown.takes(r) {
+	if r.rank = config.Order.rank(r); b.shown.takes(r) {
 		kept := *r
 		b.shown.add(&kept)
 	}
@@ -172,13 +172,13 @@ func (b *builder) hide(pool *pools.Pool) {
 
 // evaluate remembers the name pool if it exceeds a gate.
 func (b *builder) evaluate(pool *pools.Pool) error {
-	options := b.options
-	if !options.Gated() {
+	config := b.config
+	if !config.Gated() {
 		return nil
 	}
-	exceeds := options.FailAboveCount != nil && pool.Names > *options.FailAboveCount
-	growth := b.old.growthOf(pool, options, v1alpha1.Retries{})
-	if limit := options.FailAboveGrowth; limit != nil {
+	exceeds := config.FailAboveCount != nil && pool.Names > *config.FailAboveCount
+	growth := b.old.growthOf(pool, config, v1alpha1.Retries{})
+	if limit := config.FailAboveGrowth; limit != nil {
 		switch {
 		case growth == nil:
 			if b.old.missed(refOf(pool)) && float64(pool.Names)/b.old.days > *limit {
@@ -190,11 +190,11 @@ func (b *builder) evaluate(pool *pools.Pool) error {
 			b.undecided++
 		}
 	}
-	if !exceeds && options.FailAbove == nil {
+	if !exceeds && config.FailAbove == nil {
 		return nil
 	}
 	chance, err := b.odds.nextFails(pool)
-	if err != nil || !exceeds && chance <= *options.FailAbove {
+	if err != nil || !exceeds && chance <= *config.FailAbove {
 		return err
 	}
 	exceeded := v1alpha1.AuditExceeded{
@@ -236,19 +236,19 @@ func (b *builder) result(counted *Counted) (*Result, error) {
 	slices.Sort(resources)
 	coverage := census.Coverage{
 		Types: counted.Types, Skipped: slices.Concat(counted.Skipped, counted.Summary.Skipped),
-		Namespace: b.options.Namespace, Named: b.options.TypesNamed,
-		Gated: b.options.Gated(), AllowUnlisted: b.options.AllowUnlisted,
+		Namespace: b.config.Namespace, Named: b.config.TypesNamed,
+		Gated: b.config.Gated(), AllowUnlisted: b.config.AllowUnlisted,
 	}
 	read := coverage.Read()
 	report := &v1alpha1.AuditReport{
 		TypeMeta: v1alpha1.TypeOf("AuditReport"),
-		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(b.options.countedAt())},
+		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(b.config.countedAt())},
 		Server:   counted.Server,
 		Scope:    b.scope(resources),
 		Summary: v1alpha1.AuditSummary{
 			ResourceTypes: len(read), Objects: counted.Summary.Objects,
 			Prefixes: b.prefixes, Requests: counted.Summary.Requests,
-			Seconds:      counted.Ended.Sub(b.options.Began).Seconds(),
+			Seconds:      counted.Ended.Sub(b.config.Began).Seconds(),
 			Inconsistent: resourceNames(counted.Summary.Inconsistent),
 			AheadSeconds: b.aheadOf(counted.Ended),
 		},
@@ -287,9 +287,9 @@ func (b *builder) aheadOf(ended time.Time) float64 {
 // compared records which parts of this audit were compared with the earlier audit.
 func (b *builder) compared(result *Result, read []census.Resource) {
 	result.OnlyBefore, result.OnlyNow = b.old.onlyIn(read)
-	if b.old != nil && b.options.Namespace == "" {
+	if b.old != nil && b.config.Namespace == "" {
 		result.OnlyNamespace = b.old.report.Scope.Namespace
 	}
 	result.OtherCluster = b.old.isOfAnother(result.Report.Server.ClusterUID)
-	result.OnlyPrefixes = b.old.onlyPrefixes(b.options.Prefixes)
+	result.OnlyPrefixes = b.old.onlyPrefixes(b.config.Prefixes)
 }

@@ -44,18 +44,18 @@ var began = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
 // build is the input of a Build.
 type build struct {
-	options   Options
+	config    Config
 	retriesOf RetriesOf
 	rows      []pools.Row
 }
 
 // building returns the input for servers that try eight names.
-func building(options Options, pools ...pools.Pool) *build {
-	options.Began = began
-	if options.Order == "" {
-		options.Order = ByNames
+func building(config Config, pools ...pools.Pool) *build {
+	config.Began = began
+	if config.Order == "" {
+		config.Order = ByNames
 	}
-	b := &build{options: options, retriesOf: retries(8)}
+	b := &build{config: config, retriesOf: retries(8)}
 	b.add(pools...)
 	return b
 }
@@ -72,7 +72,7 @@ func (b *build) report(counted Counted) (*Result, error) {
 			each(r)
 		}
 	}
-	return Build(rows, &counted, b.options, NewOdds(b.retriesOf))
+	return Build(rows, &counted, b.config, NewOdds(b.retriesOf))
 }
 
 // finish returns the result of a scan that needs only its name pools.
@@ -85,17 +85,17 @@ func finish(t *testing.T, b *build) *Result {
 	return result
 }
 
-// growthOf returns the growth of a name pool since the audit of the options.
-func growthOf(t *testing.T, options Options, pool pools.Pool) *v1alpha1.Growth {
+// growthOf returns the growth of a name pool since the audit of config.Old.
+func growthOf(t *testing.T, config Config, pool pools.Pool) *v1alpha1.Growth {
 	t.Helper()
-	if options.Began.IsZero() {
-		options.Began = began
+	if config.Began.IsZero() {
+		config.Began = began
 	}
-	old, err := newBaseline(options.Old, &options)
+	old, err := newBaseline(config.Old, &config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return old.growthOf(&pool, &options, v1alpha1.Retries{})
+	return old.growthOf(&pool, &config, v1alpha1.Retries{})
 }
 
 func prefixes(report *v1alpha1.AuditReport) []string {
@@ -115,70 +115,70 @@ func TestCollector(t *testing.T) {
 	limit, chance := int64(98), 1e-60
 	for _, test := range []struct {
 		name     string
-		options  Options
+		config   Config
 		prefixes []string
 		hidden   v1alpha1.AuditHidden
 		exceeded int
 	}{
 		{
 			"top",
-			Options{Top: 3},
+			Config{Top: 3},
 			[]string{"p57-", "p14-", "p71-"},
 			v1alpha1.AuditHidden{Prefixes: 97, Names: 5050 - 100 - 99 - 98, BelowTop: 97, NamesBelowTop: 5050 - 100 - 99 - 98},
 			-1,
 		},
 		{
 			"a top of all",
-			Options{Top: math.MaxInt, MinCount: 99},
+			Config{Top: math.MaxInt, MinCount: 99},
 			[]string{"p57-", "p14-"},
 			v1alpha1.AuditHidden{}, // all others are in one fold
 			-1,
 		},
 		{
 			"min-count",
-			Options{MinCount: 99},
+			Config{MinCount: 99},
 			[]string{"p57-", "p14-"},
 			v1alpha1.AuditHidden{}, // all others are in one fold
 			-1,
 		},
 		{
 			"by prefix",
-			Options{Top: 2, Order: ByPrefix},
+			Config{Top: 2, Order: ByPrefix},
 			[]string{"p00-", "p01-"},
 			v1alpha1.AuditHidden{Prefixes: 98, Names: 5050 - 1 - 8, BelowTop: 98, NamesBelowTop: 5050 - 1 - 8},
 			-1,
 		},
 		{
 			"only some",
-			Options{Prefixes: []string{"p00-", "p99-"}},
+			Config{Prefixes: []string{"p00-", "p99-"}},
 			[]string{"p99-", "p00-"},
 			v1alpha1.AuditHidden{},
 			-1,
 		},
 		{
 			"a gate sees what is hidden",
-			Options{MinCount: 1000, FailAboveCount: &limit},
+			Config{MinCount: 1000, FailAboveCount: &limit},
 			[]string{},
 			v1alpha1.AuditHidden{},
 			2,
 		},
 		{
 			"nothing is said of a prefix without names",
-			Options{Prefixes: []string{"none-"}, FailAbove: new(float64)},
+			Config{Prefixes: []string{"none-"}, FailAbove: new(float64)},
 			[]string{},
 			v1alpha1.AuditHidden{},
 			0,
 		},
 		{
 			"a gate on the chance",
-			Options{Top: 1, FailAbove: &chance},
+			Config{Top: 1, FailAbove: &chance},
 			[]string{"p57-"},
 			v1alpha1.AuditHidden{Prefixes: 99, Names: 4950, BelowTop: 99, NamesBelowTop: 4950},
 			100,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := building(test.options)
+			c := building(test.config)
 			c.add(many...)
 			report := finish(t, c).Report
 			if diff := cmp.Diff(test.prefixes, prefixes(report)); diff != "" {
@@ -200,12 +200,12 @@ func TestTopOfManyOrders(t *testing.T) {
 		for i := range all {
 			all[i] = pool(fmt.Sprintf("p%03d-", i*7%many), int64(1+i*i%50)) // many have as many names
 		}
-		c := building(Options{Order: order})
+		c := building(Config{Order: order})
 		c.add(all...)
 		want := prefixes(finish(t, c).Report)[:top]
 		for seed := range uint64(20) {
 			rand.New(rand.NewPCG(seed, 1)).Shuffle(many, func(i, j int) { all[i], all[j] = all[j], all[i] })
-			c := building(Options{Order: order, Top: top})
+			c := building(Config{Order: order, Top: top})
 			c.add(all...)
 			report := finish(t, c).Report
 			if diff := cmp.Diff(want, prefixes(report)); diff != "" || report.Hidden.Prefixes != many-top {
@@ -229,7 +229,7 @@ func checkGate(t *testing.T, gate *v1alpha1.AuditGate, exceeded int) {
 // If many prefixes exceed a gate, the report has the worst ones and the number of all, and its memory stays small.
 func TestCollectorKeepsTheWorst(t *testing.T) {
 	limit, all := int64(0), int64(5*maxExceeded)
-	c := building(Options{MinCount: 1 << 40, FailAboveCount: &limit})
+	c := building(Config{MinCount: 1 << 40, FailAboveCount: &limit})
 	for i := range all {
 		c.add(pool(fmt.Sprintf("p%d-", i), i*7919%all+1))
 	}
@@ -248,13 +248,13 @@ func TestCollectorKeepsTheWorst(t *testing.T) {
 func TestNotFound(t *testing.T) {
 	of := map[schema.GroupResource][]string{{Group: "batch", Resource: "jobs"}: {"a-"}, {Resource: "pods"}: {"a-", "b-"}}
 	for _, test := range []struct {
-		options Options
-		want    []string
+		config Config
+		want   []string
 	}{
-		{Options{MinCount: 10, Prefixes: []string{"a-", "none-", "lost-", "nonsuch-"}}, []string{"none-", "lost-", "nonsuch-"}},
-		{Options{Prefixes: []string{"a-", "b-"}, PrefixesOf: of}, []string{"pods/a-", "pods/b-"}},
+		{Config{MinCount: 10, Prefixes: []string{"a-", "none-", "lost-", "nonsuch-"}}, []string{"none-", "lost-", "nonsuch-"}},
+		{Config{Prefixes: []string{"a-", "b-"}, PrefixesOf: of}, []string{"pods/a-", "pods/b-"}},
 	} {
-		result := finish(t, building(test.options, pool("a-", 5), pool("none-", 0), pool("other-", 100)))
+		result := finish(t, building(test.config, pool("a-", 5), pool("none-", 0), pool("other-", 100)))
 		if diff := cmp.Diff(test.want, result.NotFound); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -263,7 +263,7 @@ func TestNotFound(t *testing.T) {
 
 // A named prefix without names is gone if the earlier audit has it. Otherwise it might be misspelled.
 func TestGoneIsNotNotFound(t *testing.T) {
-	c := building(Options{Prefixes: []string{"gone-", "nonsuch-"}, Old: saved(nil)})
+	c := building(Config{Prefixes: []string{"gone-", "nonsuch-"}, Old: saved(nil)})
 	result, err := c.report(Counted{Types: []census.Resource{resource("batch", "jobs")}})
 	if err != nil || len(result.Report.Gone) != 1 || cmp.Diff([]string{"nonsuch-"}, result.NotFound) != "" {
 		t.Errorf("%+v, want one prefix in Gone, and nonsuch- in NotFound: %v", result, err)

@@ -46,22 +46,22 @@ func poolOf(row v1alpha1.PrefixRef) v1alpha1.PrefixRef {
 
 // newBaseline returns the baseline, or an error if the audits can't be compared. The time of a scan is its
 // beginning, and the time of a watch is its end.
-func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, error) {
+func newBaseline(report *v1alpha1.AuditReport, config *Config) (*baseline, error) {
 	if report == nil {
 		return nil, nil
 	}
-	age := options.countedAt().Sub(report.Metadata.CreationTimestamp.Time)
+	age := config.countedAt().Sub(report.Metadata.CreationTimestamp.Time)
 	switch scope := report.Scope; {
 	case report.Metadata.CreationTimestamp.IsZero():
 		return nil, errors.New("it does not say of when it is (metadata.creationTimestamp)")
 	case age <= 0:
 		counted := report.Metadata.CreationTimestamp.UTC().Format(time.RFC3339)
 		return nil, fmt.Errorf("it is of %s, which is not before this one", counted)
-	case scope.LabelSelector != options.LabelSelector:
+	case scope.LabelSelector != config.LabelSelector:
 		return nil, fmt.Errorf("its prefixes were chosen with --selector=%q, not %q",
-			scope.LabelSelector, options.LabelSelector)
-	case !scope.AllNamespaces && options.Namespace != "" && scope.Namespace != options.Namespace:
-		return nil, fmt.Errorf("it read namespace %q, not %q", scope.Namespace, options.Namespace)
+			scope.LabelSelector, config.LabelSelector)
+	case !scope.AllNamespaces && config.Namespace != "" && scope.Namespace != config.Namespace:
+		return nil, fmt.Errorf("it read namespace %q, not %q", scope.Namespace, config.Namespace)
 	}
 	b := &baseline{
 		report: report, days: age.Hours() / day.Hours(), hidden: report.Hidden,
@@ -88,8 +88,8 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 }
 
 // Comparable returns why the audits can't be compared, or nil.
-func (o *Options) Comparable() error {
-	_, err := newBaseline(o.Old, o)
+func (c *Config) Comparable() error {
+	_, err := newBaseline(c.Old, c)
 	return err
 }
 
@@ -150,7 +150,7 @@ func (b *baseline) before(key v1alpha1.PrefixRef, pool *pools.Pool) (least, most
 }
 
 // growthOf returns the growth of a name pool since the earlier audit, or nil if it is unknown.
-func (b *baseline) growthOf(pool *pools.Pool, options *Options, retries v1alpha1.Retries) *v1alpha1.Growth {
+func (b *baseline) growthOf(pool *pools.Pool, config *Config, retries v1alpha1.Retries) *v1alpha1.Growth {
 	if b == nil {
 		return nil
 	}
@@ -165,21 +165,21 @@ func (b *baseline) growthOf(pool *pools.Pool, options *Options, retries v1alpha1
 	if least >= 0 {
 		grown := pool.Names - most
 		growth.Names, growth.PerDay = &grown, new(float64(grown)/b.days)
-		growth.DaysToGate = daysToGate(pool, options, retries, *growth.PerDay)
+		growth.DaysToGate = daysToGate(pool, config, retries, *growth.PerDay)
 	}
 	return growth
 }
 
 // daysToGate returns the number of days until a name pool exceeds a gate at the given growth, or nil if it never
 // does.
-func daysToGate(pool *pools.Pool, options *Options, retries v1alpha1.Retries, perDay float64) *float64 {
+func daysToGate(pool *pools.Pool, config *Config, retries v1alpha1.Retries, perDay float64) *float64 {
 	limit := math.Inf(1)
-	if options.FailAboveCount != nil {
-		limit = float64(*options.FailAboveCount)
+	if config.FailAboveCount != nil {
+		limit = float64(*config.FailAboveCount)
 	}
-	if options.FailAbove != nil {
+	if config.FailAbove != nil {
 		size, _ := analyze.NamePoolSize(names.SuffixLength)
-		limit = min(limit, float64(size)*math.Pow(*options.FailAbove, 1/float64(knownAttempts(retries))))
+		limit = min(limit, float64(size)*math.Pow(*config.FailAbove, 1/float64(knownAttempts(retries))))
 	}
 	switch left := limit - float64(pool.Names); {
 	case left < 0:

@@ -85,7 +85,7 @@ func TestGrowth(t *testing.T) {
 		}), pool("p-", 150), nil},
 		{"of another prefix", saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = []string{"q-"} }), pool("p-", 150), nil},
 	} {
-		if diff := cmp.Diff(test.want, growthOf(t, Options{Old: test.old}, test.of)); diff != "" {
+		if diff := cmp.Diff(test.want, growthOf(t, Config{Old: test.old}, test.of)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}
@@ -96,7 +96,7 @@ func TestGrowth(t *testing.T) {
 func TestGrowthOfAWatch(t *testing.T) {
 	hour := saved(func(r *v1alpha1.AuditReport) { r.Metadata.CreationTimestamp = metav1.NewTime(began.Add(-time.Hour)) })
 	limit := 200.0
-	c := building(Options{Old: hour, AsOf: began.Add(23 * time.Hour), FailAboveGrowth: &limit})
+	c := building(Config{Old: hour, AsOf: began.Add(23 * time.Hour), FailAboveGrowth: &limit})
 	c.add(pool("p-", 200)) // a hundred more
 	report := finish(t, c).Report
 	growth := report.Items[0].Growth
@@ -104,7 +104,7 @@ func TestGrowthOfAWatch(t *testing.T) {
 		t.Errorf("%v days, %v per day, %d above the gate, want 1, 100 and none", growth.Days, *growth.PerDay, report.Gate.ExceededCount)
 	}
 	ended := saved(func(r *v1alpha1.AuditReport) { r.Metadata = report.Metadata })
-	if growth := growthOf(t, Options{Old: ended, AsOf: began.Add(24 * time.Hour)}, pool("p-", 200)); growth.Days*24 != 1 {
+	if growth := growthOf(t, Config{Old: ended, AsOf: began.Add(24 * time.Hour)}, pool("p-", 200)); growth.Days*24 != 1 {
 		t.Errorf("it is compared with what was %v hours before", growth.Days*24)
 	}
 }
@@ -114,19 +114,19 @@ func TestGone(t *testing.T) {
 	scan := Counted{Types: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}}
 	for _, test := range []struct {
 		name    string
-		options Options
+		config  Config
 		skipped []census.Skipped
 		gone    []string
 	}{
-		{"all read", Options{}, nil, []string{"gone-"}},
-		{"hidden is not gone", Options{MinCount: 1000}, nil, []string{"gone-"}},
-		{"not looked for", Options{Prefixes: []string{"p-"}}, nil, nil},
-		{"another namespace", Options{Namespace: "prod"}, nil, nil},
-		{"not read", Options{}, []census.Skipped{{Group: "batch", Resource: "jobs", Namespace: "ci"}}, nil},
-		{"a type that was not read", Options{}, []census.Skipped{{Group: "batch", Resource: "jobs"}}, nil},
+		{"all read", Config{}, nil, []string{"gone-"}},
+		{"hidden is not gone", Config{MinCount: 1000}, nil, []string{"gone-"}},
+		{"not looked for", Config{Prefixes: []string{"p-"}}, nil, nil},
+		{"another namespace", Config{Namespace: "prod"}, nil, nil},
+		{"not read", Config{}, []census.Skipped{{Group: "batch", Resource: "jobs", Namespace: "ci"}}, nil},
+		{"a type that was not read", Config{}, []census.Skipped{{Group: "batch", Resource: "jobs"}}, nil},
 	} {
-		test.options.Old = saved(nil)
-		c := building(test.options)
+		test.config.Old = saved(nil)
+		c := building(test.config)
 		c.add(pool("p-", 150))
 		scan.Summary.Skipped = test.skipped
 		result, err := c.report(scan)
@@ -145,7 +145,7 @@ func TestGone(t *testing.T) {
 
 // The result lists the types and the namespace that only one of the audits read.
 func TestOnlyInOne(t *testing.T) {
-	c := building(Options{Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.AllNamespaces, r.Scope.Namespace = false, "ci" })})
+	c := building(Config{Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.AllNamespaces, r.Scope.Namespace = false, "ci" })})
 	result, err := c.report(Counted{Types: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}})
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestOnlyPrefixes(t *testing.T) {
 		{before, []string{"a-"}, nil},
 		{before, []string{"a-", "c-"}, before},
 	} {
-		c := building(Options{Prefixes: test.now, Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = test.before })})
+		c := building(Config{Prefixes: test.now, Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = test.before })})
 		if got := finish(t, c).OnlyPrefixes; cmp.Diff(test.want, got) != "" {
 			t.Errorf("%v and then %v: %v", test.before, test.now, got)
 		}
@@ -177,7 +177,7 @@ func TestOnlyPrefixes(t *testing.T) {
 // name pool exceeds the gate, the result reports it as undecided.
 func TestGateOnGrowth(t *testing.T) {
 	limit := 9.0
-	c := building(Options{Old: saved(hid(3, 24, 0)), MinCount: 1 << 40, FailAboveGrowth: &limit})
+	c := building(Config{Old: saved(hid(3, 24, 0)), MinCount: 1 << 40, FailAboveGrowth: &limit})
 	c.add(pool("p-", 150), pool("new-", 20), pool("few-", 17))
 	gate := finish(t, c).Report.Gate
 	if len(gate.Exceeded) != 1 || gate.Exceeded[0].Prefix != "p-" || *gate.Exceeded[0].GrowthPerDay != 25 || gate.Undecided != 1 {
@@ -192,7 +192,7 @@ func TestGateOnGrowth(t *testing.T) {
 			skipped := v1alpha1.Skipped{Group: "batch", Resource: "jobs", Namespace: test.namespace, Reason: test.reason}
 			r.Skipped = append(r.Skipped, skipped)
 		})
-		c := building(Options{Old: old, MinCount: 1, FailAboveGrowth: &limit})
+		c := building(Config{Old: old, MinCount: 1, FailAboveGrowth: &limit})
 		c.add(pool("new-", 200), pool("few-", 5))
 		if gate := finish(t, c).Report.Gate; gate.Undecided != test.undecided {
 			t.Errorf("%s in %q: %d undecided, want %d", test.reason, test.namespace, gate.Undecided, test.undecided)
@@ -206,23 +206,23 @@ func TestDaysToGate(t *testing.T) {
 	retried := v1alpha1.Retries{Attempts: &eight}
 	for _, test := range []struct {
 		name    string
-		options Options
+		config  Config
 		retries v1alpha1.Retries
 		names   int64
 		perDay  float64
 		days    float64 // negative for never
 	}{
-		{"names", Options{FailAboveCount: &count}, retried, 900, 50, 2},
-		{"just below", Options{FailAboveCount: &count}, retried, 999, 50, 0.02},
-		{"at the limit", Options{FailAboveCount: &count}, retried, 1000, 50, 0},
-		{"above", Options{FailAboveCount: &count}, retried, 1001, -3, 0},
-		{"no growth", Options{FailAboveCount: &count}, retried, 900, 0, -1},
-		{"no gate", Options{}, retried, 900, 50, -1},
-		{"chance", Options{FailAbove: &chance}, v1alpha1.Retries{}, 0, 14_348.907, 1},
-		{"chance of eight attempts", Options{FailAbove: &chance}, retried, 0, 14348907 * math.Pow(0.001, 0.125), 1},
-		{"the sooner of two", Options{FailAbove: &chance, FailAboveCount: &count}, retried, 0, 1000, 1},
+		{"names", Config{FailAboveCount: &count}, retried, 900, 50, 2},
+		{"just below", Config{FailAboveCount: &count}, retried, 999, 50, 0.02},
+		{"at the limit", Config{FailAboveCount: &count}, retried, 1000, 50, 0},
+		{"above", Config{FailAboveCount: &count}, retried, 1001, -3, 0},
+		{"no growth", Config{FailAboveCount: &count}, retried, 900, 0, -1},
+		{"no gate", Config{}, retried, 900, 50, -1},
+		{"chance", Config{FailAbove: &chance}, v1alpha1.Retries{}, 0, 14_348.907, 1},
+		{"chance of eight attempts", Config{FailAbove: &chance}, retried, 0, 14348907 * math.Pow(0.001, 0.125), 1},
+		{"the sooner of two", Config{FailAbove: &chance, FailAboveCount: &count}, retried, 0, 1000, 1},
 	} {
-		got := daysToGate(new(pool("p-", test.names)), &test.options, test.retries, test.perDay)
+		got := daysToGate(new(pool("p-", test.names)), &test.config, test.retries, test.perDay)
 		if test.days < 0 != (got == nil) || got != nil && math.Abs(*got-test.days) > 1e-9 {
 			t.Errorf("%s: %v, want %v", test.name, got, test.days)
 		}
@@ -231,7 +231,7 @@ func TestDaysToGate(t *testing.T) {
 
 // Audits that can't be compared are refused.
 func TestNotComparable(t *testing.T) {
-	for name, options := range map[string]Options{
+	for name, config := range map[string]Config{
 		"a later one": {Old: saved(func(r *v1alpha1.AuditReport) { r.Metadata.CreationTimestamp = metav1.NewTime(began.Add(time.Hour)) })},
 		"of itself":   {Old: saved(func(r *v1alpha1.AuditReport) { r.Metadata.CreationTimestamp = metav1.NewTime(began) })},
 		"of others":   {Old: saved(nil), LabelSelector: "app=x"},
@@ -241,8 +241,8 @@ func TestNotComparable(t *testing.T) {
 		"of no time": {Old: saved(func(r *v1alpha1.AuditReport) { r.Metadata.CreationTimestamp = metav1.Time{} })},
 		"of nothing": {Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.Resources = nil })},
 	} {
-		options.Began = began
-		if err := options.Comparable(); err == nil {
+		config.Began = began
+		if err := config.Comparable(); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -253,14 +253,14 @@ func TestAnotherNaming(t *testing.T) {
 	before, limit := pool("p-", 5000), 80.0
 	before.Naming, before.Generated, before.ClientGenerated = object.ByClient, 0, true
 	types := Counted{Types: []census.Resource{resource("batch", "jobs")}}
-	old, err := building(Options{}, before).report(types)
+	old, err := building(Config{}, before).report(types)
 	if err != nil {
 		t.Fatal(err)
 	}
 	old.Report.Metadata.CreationTimestamp = metav1.NewTime(began.Add(-24 * time.Hour))
 	now := pool("p-", 5001)
 	now.Naming, now.Generated = object.FromGenerateName, 1
-	got, err := building(Options{Old: old.Report, FailAboveGrowth: &limit}, now).report(types)
+	got, err := building(Config{Old: old.Report, FailAboveGrowth: &limit}, now).report(types)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,14 +276,14 @@ func TestTwoNamings(t *testing.T) {
 	generated, byStem := pool("nightly-", 100), pool("nightly-", 50)
 	generated.Naming, byStem.Naming, byStem.Generated = object.FromGenerateName, object.ByStem, 0
 	types := Counted{Types: []census.Resource{resource("batch", "jobs")}}
-	before, err := building(Options{MinStem: 20}, generated, byStem).report(types)
+	before, err := building(Config{MinStem: 20}, generated, byStem).report(types)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before.Report.Metadata.CreationTimestamp = metav1.NewTime(began.Add(-24 * time.Hour))
 	generated.Names, byStem.Names = 130, 90
 	limit := 80.0
-	now, err := building(Options{Old: before.Report, MinStem: 20, FailAboveCount: new(int64(85)), FailAboveGrowth: &limit}, generated, byStem).
+	now, err := building(Config{Old: before.Report, MinStem: 20, FailAboveCount: new(int64(85)), FailAboveGrowth: &limit}, generated, byStem).
 		report(types)
 	if err != nil {
 		t.Fatal(err)
@@ -301,7 +301,7 @@ func TestTwoNamings(t *testing.T) {
 	if want := map[v1alpha1.Naming]int64{"generateName": 130, "stem": 90}; !maps.Equal(exceeded, want) {
 		t.Errorf("above the gate %v, want %v", exceeded, want)
 	}
-	gone, err := building(Options{Old: before.Report, MinStem: 20}, generated).report(types)
+	gone, err := building(Config{Old: before.Report, MinStem: 20}, generated).report(types)
 	if err != nil || len(gone.Report.Gone) != 1 || gone.Report.Gone[0].Naming != v1alpha1.NamingStem {
 		t.Errorf("gone are %+v, want the stem: %v", gone.Report.Gone, err)
 	}

@@ -12,9 +12,9 @@ import (
 // earlier audit.
 func (b *builder) notFound(gone []v1alpha1.AuditGone) (missing []string) {
 	for _, g := range gone {
-		b.found[b.options.asNamed(g.GroupResource(), g.Prefix)] = true
+		b.found[b.config.asNamed(g.GroupResource(), g.Prefix)] = true
 	}
-	for _, n := range b.options.named() {
+	for _, n := range b.config.named() {
 		if !b.found[n] {
 			missing = append(missing, n)
 		}
@@ -24,11 +24,11 @@ func (b *builder) notFound(gone []v1alpha1.AuditGone) (missing []string) {
 
 func (b *builder) scope(resources []string) v1alpha1.AuditScope {
 	scope := v1alpha1.AuditScope{
-		AllNamespaces: b.options.Namespace == "", Namespace: b.options.Namespace,
-		Resources: resources, LabelSelector: b.options.LabelSelector, MinCount: b.options.MinCount,
-		MinStem: b.options.MinStem, Top: b.options.Top,
+		AllNamespaces: b.config.Namespace == "", Namespace: b.config.Namespace,
+		Resources: resources, LabelSelector: b.config.LabelSelector, MinCount: b.config.MinCount,
+		MinStem: b.config.MinStem, Top: b.config.Top,
 	}
-	for _, prefix := range b.options.Prefixes {
+	for _, prefix := range b.config.Prefixes {
 		scope.Prefixes = append(scope.Prefixes, textOf(prefix))
 	}
 	if b.old != nil {
@@ -39,8 +39,8 @@ func (b *builder) scope(resources []string) v1alpha1.AuditScope {
 
 // wasRead reports whether all names of a name pool of the earlier audit were read now.
 func (b *builder) wasRead(key v1alpha1.PrefixRef, read []census.Resource, skipped []census.Skipped) bool {
-	if b.options.Namespace != "" && key.Namespace != "" && key.Namespace != b.options.Namespace ||
-		!b.options.Takes(key.GroupResource(), key.Prefix) {
+	if b.config.Namespace != "" && key.Namespace != "" && key.Namespace != b.config.Namespace ||
+		!b.config.Takes(key.GroupResource(), key.Prefix) {
 		return false
 	}
 	hole := func(s census.Skipped) bool {
@@ -67,12 +67,12 @@ func (b *builder) typeObjects(counts []census.TypeCount) []v1alpha1.TypeObjects 
 
 // gate returns the limits and the name pools that exceed them, nil without a limit.
 func (b *builder) gate() *v1alpha1.AuditGate {
-	if !b.options.Gated() {
+	if !b.config.Gated() {
 		return nil
 	}
 	return &v1alpha1.AuditGate{
-		FailAbove: b.options.FailAbove, FailAboveCount: b.options.FailAboveCount,
-		FailAboveGrowth: b.options.FailAboveGrowth, Undecided: b.undecided,
+		FailAbove: b.config.FailAbove, FailAboveCount: b.config.FailAboveCount,
+		FailAboveGrowth: b.config.FailAboveGrowth, Undecided: b.undecided,
 		ExceededCount: b.exceededCount,
 		Exceeded:      append([]v1alpha1.AuditExceeded{}, b.exceeded.first()...),
 	}

@@ -40,7 +40,7 @@ func (b *builder) foldOf(key foldKey) *fold {
 // foldOrHide handles a name pool that gets no row. Of a pool without names, it counts only the changes.
 func (b *builder) foldOrHide(r *row) {
 	pool := &r.Pool
-	if len(b.options.Prefixes) > 0 {
+	if len(b.config.Prefixes) > 0 {
 		if pool.Names > 0 {
 			b.hide(pool)
 		}
@@ -58,8 +58,8 @@ func (b *builder) foldOrHide(r *row) {
 // addOthers adds the objects of a type that a watch has in no row of a prefix. They get a row if enough of them were
 // created. Otherwise the report has only their number, because every cluster has thousands of such objects.
 func (b *builder) addOthers(r *pools.Row) {
-	pool, options := &r.Pool, b.options
-	if r.Creates < max(options.MinCount, 1) || len(options.Prefixes) > 0 || options.LabelSelector != "" {
+	pool, config := &r.Pool, b.config
+	if r.Creates < max(config.MinCount, 1) || len(config.Prefixes) > 0 || config.LabelSelector != "" {
 		b.byNumber = append(b.byNumber, v1alpha1.TypeObjects{
 			Group: pool.Group, Resource: pool.Resource, Objects: pool.Names,
 		})
@@ -102,11 +102,11 @@ func largestOf(f *pools.Fold) *v1alpha1.AuditLargest {
 
 // isShown reports whether a fold has enough names, or creates, for a row.
 func (b *builder) isShown(f *fold) bool {
-	least := max(b.options.MinCount, b.options.MinStem, 1)
+	least := max(b.config.MinCount, b.config.MinStem, 1)
 	if f.objects.Prefixes == 0 && least >= pools.FewestOfStem {
 		least = max(least, fewestFixed)
 	}
-	return f.objects.Names >= least || f.watched.creates >= max(b.options.MinCount, 1)
+	return f.objects.Names >= least || f.watched.creates >= max(b.config.MinCount, 1)
 }
 
 // folded returns the folds that the report shows, in order. folded hides all others.
@@ -125,7 +125,7 @@ func (b *builder) folded() []v1alpha1.AuditFolded {
 			Names: o.Names, Largest: largestOf(o), Creators: managersOf(o),
 			Orphaned: b.orphaned(&o.Leftovers), Deleting: deleting(&o.Leftovers),
 		}
-		if b.options.Watched {
+		if b.config.Watched {
 			folded.Measured = f.watched.measured()
 		} else {
 			folded.Last10m = &o.Recent[slices.Index(Recent, Last10m)]
@@ -135,7 +135,7 @@ func (b *builder) folded() []v1alpha1.AuditFolded {
 	}
 	slices.SortFunc(all, func(x, y v1alpha1.AuditFolded) int {
 		return cmp.Or(
-			cmp.Compare(b.options.Order.OfFold(y), b.options.Order.OfFold(x)), cmp.Compare(y.Names, x.Names),
+			cmp.Compare(b.config.Order.OfFold(y), b.config.Order.OfFold(x)), cmp.Compare(y.Names, x.Names),
 			cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource),
 			cmp.Compare(x.OwnerKind, y.OwnerKind), cmp.Compare(x.Manager, y.Manager))
 	})

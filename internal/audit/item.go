@@ -25,7 +25,7 @@ func (b *builder) item(r *row) (v1alpha1.AuditItem, error) {
 		Retries: retries, Measured: measured(&r.Row),
 		Orphaned: b.orphaned(&pool.Leftovers), Deleting: deleting(&pool.Leftovers),
 	}
-	item.Growth = b.old.growthOf(pool, b.options, retries)
+	item.Growth = b.old.growthOf(pool, b.config, retries)
 	if err := errors.Join(b.forecast(&item), b.count(&item, pool)); err != nil {
 		return item, err
 	}
@@ -38,7 +38,7 @@ func (b *builder) item(r *row) (v1alpha1.AuditItem, error) {
 
 // count sets the numbers of recent creates, and whether the name pool is close to failing.
 func (b *builder) count(item *v1alpha1.AuditItem, pool *pools.Pool) (err error) {
-	if b.options.Watched {
+	if b.config.Watched {
 		return nil
 	}
 	item.Last10m, item.Last24h = new(last(pool, Last10m)), new(last(pool, Last24h))

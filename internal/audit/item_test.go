@@ -20,7 +20,7 @@ func recent(counts ...int64) (r [pools.Spans]int64) {
 // itemOf returns the item of a name pool where a server tries eight names.
 func itemOf(t *testing.T, s pools.Pool) v1alpha1.AuditItem {
 	t.Helper()
-	return finish(t, building(Options{}, s)).Report.Items[0]
+	return finish(t, building(Config{}, s)).Report.Items[0]
 }
 
 // The numbers were computed apart from this project, in Python with mpmath: (k/N)^t.
@@ -56,7 +56,7 @@ func TestItem(t *testing.T) {
 func TestItemWithUnknownRetries(t *testing.T) {
 	s := pool("p-", 100_000)
 	s.Group, s.Resource = "example.dev", "widgets"
-	c := building(Options{}, s)
+	c := building(Config{}, s)
 	c.retriesOf = ofItsOwn(8)
 	item := finish(t, c).Report.Items[0]
 	if item.NextCreate.ServerRetry != nil || item.Room.ServerRetry != nil {

@@ -52,7 +52,7 @@ func TestLeftovers(t *testing.T) {
 					each(pools.Row{Pool: *pool})
 				}
 			}
-			result, err := Build(all, &counted, Options{Began: began, MinCount: 1, MinStem: 1}, NewOdds(retries(8)))
+			result, err := Build(all, &counted, Config{Began: began, MinCount: 1, MinStem: 1}, NewOdds(retries(8)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -41,7 +41,7 @@ func TestOrders(t *testing.T) {
 		ByLast24h: {"ci-", "loop-", "old-", "also-"},
 		ByPrefix:  {"also-", "ci-", "loop-", "old-"},
 	} {
-		c := building(Options{Order: order})
+		c := building(Config{Order: order})
 		c.add(of("loop-", 1900, 1900, 1900), of("ci-", 40_000, 30, 5000), of("old-", 90_000, 0, 0), of("also-", 100, 0, 0))
 		if diff := cmp.Diff(want, prefixes(finish(t, c).Report)); diff != "" {
 			t.Errorf("by %s (-want +got):\n%s", order, diff)
@@ -52,7 +52,7 @@ func TestOrders(t *testing.T) {
 // A prefix with many names, whose creates are retried, doesn't hide a smaller one that is closer to failing. The
 // attempts of the smaller one are unknown, so they count as one.
 func TestVerdictOfUnknownAttempts(t *testing.T) {
-	c := building(Options{})
+	c := building(Config{})
 	c.retriesOf = ofItsOwn(8)
 	widgets := rated("few-", 15_000, 0)
 	widgets.Group, widgets.Resource = "example.dev", "widgets"

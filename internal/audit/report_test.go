@@ -24,24 +24,24 @@ func TestComplete(t *testing.T) {
 	limit, chance := int64(5), 0.5
 	pods := skipped("pods", "", census.Forbidden)
 	for _, test := range []struct {
-		options  Options
+		config   Config
 		before   []census.Skipped // skipped before the scan
 		during   census.Skipped
 		complete bool
 	}{
-		{Options{}, nil, pods, true},
-		{Options{TypesNamed: true}, nil, pods, false},
-		{Options{Namespace: "ci"}, nil, skipped("pods", "ci", census.Forbidden), true},
-		{Options{}, nil, skipped("pods", "ci", census.Forbidden), false},
-		{Options{}, nil, skipped("pods", "", census.TimedOut), false},
-		{Options{}, []census.Skipped{skipped("", "", census.Undiscovered)}, pods, false},
-		{Options{FailAboveCount: &limit}, nil, pods, false},
-		{Options{FailAbove: &chance}, nil, pods, false},
-		{Options{FailAboveGrowth: &chance}, nil, pods, false},
-		{Options{FailAboveCount: &limit, AllowUnlisted: true}, nil, pods, true},
-		{Options{FailAboveCount: &limit, AllowUnlisted: true, TypesNamed: true}, nil, pods, false},
+		{Config{}, nil, pods, true},
+		{Config{TypesNamed: true}, nil, pods, false},
+		{Config{Namespace: "ci"}, nil, skipped("pods", "ci", census.Forbidden), true},
+		{Config{}, nil, skipped("pods", "ci", census.Forbidden), false},
+		{Config{}, nil, skipped("pods", "", census.TimedOut), false},
+		{Config{}, []census.Skipped{skipped("", "", census.Undiscovered)}, pods, false},
+		{Config{FailAboveCount: &limit}, nil, pods, false},
+		{Config{FailAbove: &chance}, nil, pods, false},
+		{Config{FailAboveGrowth: &chance}, nil, pods, false},
+		{Config{FailAboveCount: &limit, AllowUnlisted: true}, nil, pods, true},
+		{Config{FailAboveCount: &limit, AllowUnlisted: true, TypesNamed: true}, nil, pods, false},
 	} {
-		result, err := building(test.options).report(Counted{
+		result, err := building(test.config).report(Counted{
 			Types:   []census.Resource{resource("", "pods"), resource("batch", "jobs")},
 			Skipped: test.before, Summary: census.Summary{Skipped: []census.Skipped{test.during}},
 		})
@@ -58,7 +58,7 @@ func TestAhead(t *testing.T) {
 	for ahead, want := range map[time.Duration]float64{-time.Hour: 0, time.Minute: 0, 30 * time.Minute: 1800} {
 		p := pool("run-", 20)
 		p.Newest = ended.Add(ahead)
-		b := building(Options{})
+		b := building(Config{})
 		b.add(p)
 		result, err := b.report(Counted{Types: []census.Resource{resource("batch", "jobs")}, Ended: ended})
 		if err != nil || result.Report.Summary.AheadSeconds != want {
@@ -81,7 +81,7 @@ func TestNearest(t *testing.T) {
 		"night":                {Prefix: "nightly-cleanup-"}, // has more names
 		"nightly-c":            {Prefix: "nightly-cleanup-"},
 	} {
-		b := building(Options{Prefixes: []string{named}, PrefixesOf: map[schema.GroupResource][]string{jobs: {named}}})
+		b := building(Config{Prefixes: []string{named}, PrefixesOf: map[schema.GroupResource][]string{jobs: {named}}})
 		b.add(pool("nightly-report-", 20), pool("nightly-cleanup-", 30), pool("cache-", 9))
 		result := finish(t, b)
 		got := result.Nearest["jobs.batch/"+named]
@@ -96,7 +96,7 @@ func TestInconsistentUnderAGate(t *testing.T) {
 	limit := int64(5)
 	for _, gate := range []*int64{nil, &limit} {
 		pods := []census.Resource{resource("", "pods")}
-		result, err := building(Options{FailAboveCount: gate}).report(Counted{
+		result, err := building(Config{FailAboveCount: gate}).report(Counted{
 			Types: pods, Summary: census.Summary{Inconsistent: pods},
 		})
 		if err != nil || result.Report.Complete != (gate == nil) {
@@ -112,7 +112,7 @@ func TestReport(t *testing.T) {
 		GitVersion: "v1.37.1",
 		Retries:    v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceVersion},
 	}
-	c := building(Options{Namespace: "ci", LabelSelector: "app=x", MinCount: 10})
+	c := building(Config{Namespace: "ci", LabelSelector: "app=x", MinCount: 10})
 	c.add(pool("p-", 5))
 	result, err := c.report(Counted{
 		Server: server, Ended: began.Add(1500 * time.Millisecond),
@@ -158,7 +158,7 @@ func TestReport(t *testing.T) {
 // A script can go through every list of a report: an empty one is not null. A server without any type has nothing that
 // could not be read.
 func TestReportOfNothing(t *testing.T) {
-	report := finish(t, building(Options{})).Report
+	report := finish(t, building(Config{})).Report
 	if !report.Scope.AllNamespaces || report.Gate != nil || !report.Complete || report.Summary.ResourceTypes != 0 {
 		t.Errorf("all namespaces %t, gate %v, complete %t, %d types, want true, none, true and 0", report.Scope.AllNamespaces, report.Gate, report.Complete, report.Summary.ResourceTypes)
 	}
@@ -170,7 +170,7 @@ func TestReportOfNothing(t *testing.T) {
 
 // A server with invalid metrics of its attempts is an error.
 func TestReportFails(t *testing.T) {
-	c := building(Options{})
+	c := building(Config{})
 	c.retriesOf = retries(-1)
 	c.add(pool("p-", 5))
 	if result, err := c.report(Counted{}); err == nil {

@@ -56,7 +56,7 @@ func TestForecastOfYoungPrefixes(t *testing.T) {
 		"young": {young(16, 16, 0), 0}, "old": {young(3000, 0, 2), 1}, "a storm": {young(3000, 3000, 0), 1},
 		"replicas": {bounded, 0}, "a stem": {stem, 0},
 	} {
-		b := building(Options{Began: began}, test.pool)
+		b := building(Config{Began: began}, test.pool)
 		b.retriesOf = retries(1)
 		if v := finish(t, b).Report.Verdict; v.CloseToFailing != test.close {
 			t.Errorf("%s: %d close to failing, want %d", name, v.CloseToFailing, test.close)

@@ -20,12 +20,12 @@ func TestSumOfAReport(t *testing.T) {
 		{Manager: "Helm"}, {Manager: "kubectl"}, {}, {APIVersion: "batch/v1", Kind: "CronJob", Name: "a", Certain: true},
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		options := Options{
+		config := Config{
 			Began: began, MinCount: rapid.Int64Range(0, 12).Draw(t, "min-count"),
 			MinStem: rapid.Int64Range(1, 25).Draw(t, "stems"), Top: rapid.IntRange(0, 3).Draw(t, "top"),
 			Order: rapid.SampledFrom(Orders).Draw(t, "order"),
 		}
-		rules := pools.Rules{MinCount: options.CountsFrom(), MinStem: options.StemsFrom(), Folds: true}
+		rules := pools.Rules{MinCount: config.CountsFrom(), MinStem: config.StemsFrom(), Folds: true}
 		set := pools.New(secrets.GroupVersionResource, &rules)
 		set.Unordered()
 		objects := rapid.IntRange(0, 200).Draw(t, "objects")
@@ -46,7 +46,7 @@ func TestSumOfAReport(t *testing.T) {
 				each(pools.Row{Pool: *pool})
 			}
 		}
-		result, err := Build(all, &counted, options, NewOdds(retries(8)))
+		result, err := Build(all, &counted, config, NewOdds(retries(8)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 // not with one of another character.
 func TestPrefixesTruncatedInsideACharacter(t *testing.T) {
 	pods := resource("", "pods")
-	audit := func(options Options) *v1alpha1.AuditReport {
-		c := building(options)
+	audit := func(config Config) *v1alpha1.AuditReport {
+		c := building(config)
 		for i, prefix := range []string{"x\xc3", "x\xc4", "x\xe2\x82", "x\ufffd"} {
 			s := pool(prefix, int64(20+i))
 			s.GroupResource = pods.GroupResource()
@@ -37,7 +37,7 @@ func TestPrefixesTruncatedInsideACharacter(t *testing.T) {
 		}
 		return report
 	}
-	now := audit(Options{Old: audit(Options{MinCount: 1}), MinCount: 1, AsOf: began.Add(24 * time.Hour)})
+	now := audit(Config{Old: audit(Config{MinCount: 1}), MinCount: 1, AsOf: began.Add(24 * time.Hour)})
 	found := map[string]bool{}
 	for _, item := range now.Items {
 		found[item.Prefix] = true

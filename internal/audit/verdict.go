@@ -131,7 +131,7 @@ func createdIn(pool *pools.Pool) v1alpha1.AuditMostCreated {
 // limit the names, if the names aren't random, or if the pool is younger than a day, unless it has many objects of
 // the last ten minutes.
 func (b *builder) isPredictable(pool *pools.Pool) bool {
-	isYoung := !pool.Oldest.IsZero() && b.options.countedAt().Sub(pool.Oldest) < day
+	isYoung := !pool.Oldest.IsZero() && b.config.countedAt().Sub(pool.Oldest) < day
 	return pool.Naming != object.ByStem && !pool.ReplicaBounded && (!isYoung || IsSudden(createdIn(pool)))
 }
 
@@ -169,7 +169,7 @@ func (b *builder) closeness(pool *pools.Pool, attempts int) (chance float64, day
 
 // verdictOn returns the verdict on all name pools. verdictOn handles the folds last.
 func (b *builder) verdictOn(folded []v1alpha1.AuditFolded) *v1alpha1.AuditVerdict {
-	if b.options.Watched {
+	if b.config.Watched {
 		return nil
 	}
 	v := &b.verdict

@@ -13,9 +13,9 @@ import (
 )
 
 // verdictOf returns the verdict on name pools of a server with a number of attempts.
-func verdictOf(t *testing.T, options Options, attempts int, pools ...pools.Pool) *v1alpha1.AuditVerdict {
+func verdictOf(t *testing.T, config Config, attempts int, pools ...pools.Pool) *v1alpha1.AuditVerdict {
 	t.Helper()
-	c := building(options)
+	c := building(config)
 	c.retriesOf = retries(attempts)
 	c.add(pools...)
 	return finish(t, c).Report.Verdict
@@ -30,11 +30,11 @@ func TestCloseByChance(t *testing.T) {
 		names    int64
 		close    int64
 	}{{1, 14_348, 0}, {1, 14_349, 1}, {8, eight, 0}, {8, eight + 1, 1}, {0, 14_348, 0}, {0, 14_349, 1}} {
-		for _, options := range []Options{{}, {MinCount: 1 << 40}, {Top: 1}} { // shown, or hidden
+		for _, config := range []Config{{}, {MinCount: 1 << 40}, {Top: 1}} { // shown, or hidden
 			last := pool("z-", 100)
-			v := verdictOf(t, options, test.attempts, rated("p-", test.names, 0), last)
+			v := verdictOf(t, config, test.attempts, rated("p-", test.names, 0), last)
 			if v.CloseToFailing != test.close || v.Closest.Prefix != "p-" {
-				t.Errorf("%d attempts, %d names, %+v: %d close to failing, %+v", test.attempts, test.names, options, v.CloseToFailing, v.Closest)
+				t.Errorf("%d attempts, %d names, %+v: %d close to failing, %+v", test.attempts, test.names, config, v.CloseToFailing, v.Closest)
 			}
 		}
 	}
@@ -44,17 +44,17 @@ func TestCloseByChance(t *testing.T) {
 // attempt, 15 creates a day are enough.
 func TestCloseByGrowth(t *testing.T) {
 	for _, test := range []struct{ perDay, close int64 }{{0, 0}, {14, 0}, {15, 1}, {1000, 1}} {
-		v := verdictOf(t, Options{}, 1, rated("p-", 20, test.perDay))
+		v := verdictOf(t, Config{}, 1, rated("p-", 20, test.perDay))
 		if v.CloseToFailing != test.close || (v.Closest.FailsInDays != nil) != (test.close == 1) {
 			t.Fatalf("%d a day: %+v, %+v", test.perDay, v, v.Closest)
 		}
 	}
 	// n creates from nothing fail n^2/2N times on average: once after 5,357 creates.
-	v := verdictOf(t, Options{}, 1, rated("p-", 20, 1000))
+	v := verdictOf(t, Config{}, 1, rated("p-", 20, 1000))
 	if days := *v.Closest.FailsInDays; math.Abs(days-5.34) > 0.02 {
 		t.Errorf("it fails in %v days", days)
 	}
-	if v := verdictOf(t, Options{}, 8, rated("p-", 20, 1000)); v.CloseToFailing != 0 || v.Closest.FailsInDays != nil || v.Closest.Room < 1_000_000 {
+	if v := verdictOf(t, Config{}, 8, rated("p-", 20, 1000)); v.CloseToFailing != 0 || v.Closest.FailsInDays != nil || v.Closest.Room < 1_000_000 {
 		t.Errorf("eight attempts: %+v", v.Closest)
 	}
 }
@@ -79,7 +79,7 @@ func TestMostCreated(t *testing.T) {
 		{1500, 0, 1500, 1}, // eleven minutes after 1,500 creates
 		{1_000_000, 0, 1001, 1},
 	} {
-		if v := verdictOf(t, Options{}, 8, of(test.names, test.last10m, test.last24h)); v.MostCreatedCount != test.many || int64(len(v.MostCreated)) != test.many {
+		if v := verdictOf(t, Config{}, 8, of(test.names, test.last10m, test.last24h)); v.MostCreatedCount != test.many || int64(len(v.MostCreated)) != test.many {
 			t.Errorf("%d and %d of %d names: %+v", test.last10m, test.last24h, test.names, v)
 		}
 	}
@@ -91,17 +91,17 @@ func TestMostCreated(t *testing.T) {
 	}
 	day := of(9000, 999, 9000)
 	day.Prefix = "day-"
-	if v := verdictOf(t, Options{}, 8, day, many[0]); v.MostCreated[0].Last10m != 1000 || v.MostCreated[1].Last24h != 9000 {
+	if v := verdictOf(t, Config{}, 8, day, many[0]); v.MostCreated[0].Last10m != 1000 || v.MostCreated[1].Last24h != 9000 {
 		t.Errorf("most created %+v, want 1000 in 10 minutes, then 9000 in 24 hours", v.MostCreated)
 	}
-	for _, options := range []Options{{}, {Order: ByPrefix, Top: 5}, {MinCount: 1 << 40}} {
-		v := verdictOf(t, options, 8, append(many, day)...)
+	for _, config := range []Config{{}, {Order: ByPrefix, Top: 5}, {MinCount: 1 << 40}} {
+		v := verdictOf(t, config, 8, append(many, day)...)
 		var got []int64
 		for _, m := range v.MostCreated {
 			got = append(got, m.Last10m)
 		}
 		if diff := cmp.Diff([]int64{2999, 2998, 2997}, got); diff != "" || v.MostCreatedCount != 2001 {
-			t.Errorf("%+v: %d (-want +got):\n%s", options, v.MostCreatedCount, diff)
+			t.Errorf("%+v: %d (-want +got):\n%s", config, v.MostCreatedCount, diff)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func TestFolded(t *testing.T) {
 		}
 		return s
 	}
-	c := building(Options{MinCount: 10})
+	c := building(Config{MinCount: 10})
 	c.add(pod("a", "x-", "Job", 6, 1), pod("a", "y-0-", "Job", 2, 2), pod("b", "z-", "Job", 9, 9), pod("a", "other-", "", 4))
 	c.add(pod("a", "y-1-", "Job", 2, 2), pod("a", "w-", "Workflow", 9, 3, 4), pod("a", "v-", "Workflow", 8, 5), pool("large-", 50))
 	report := finish(t, c).Report

@@ -36,17 +36,17 @@ func inTwoHours(window int, rate float64) float64 {
 }
 
 // watched is the input of a watch.
-func watched(options Options, rows ...pools.Row) *build {
-	options.Watched = true
-	b := building(options)
-	b.options.Began, b.rows = watchBegan, rows
+func watched(config Config, rows ...pools.Row) *build {
+	config.Watched = true
+	b := building(config)
+	b.config.Began, b.rows = watchBegan, rows
 	return b
 }
 
 // watchedReport is the report of rows.
 func watchedReport(t *testing.T, rows ...pools.Row) *v1alpha1.AuditReport {
 	t.Helper()
-	result, err := watched(Options{MinCount: 10, Order: ByRate}, rows...).report(Counted{
+	result, err := watched(Config{MinCount: 10, Order: ByRate}, rows...).report(Counted{
 		Ended: watchBegan.Add(2 * time.Hour), Types: []census.Resource{resource("batch", "jobs")},
 		Summary: census.Summary{Objects: 77},
 	})
@@ -115,7 +115,7 @@ func TestWatchedFolds(t *testing.T) {
 // same if it had many creates since.
 func TestWatchedGone(t *testing.T) {
 	row := seen("gone-", 0, 4800, 4800)
-	result, err := watched(Options{Old: saved(nil), MinCount: 10}, row).report(Counted{Types: []census.Resource{resource("batch", "jobs")}})
+	result, err := watched(Config{Old: saved(nil), MinCount: 10}, row).report(Counted{Types: []census.Resource{resource("batch", "jobs")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,22 +150,22 @@ func TestCountsFrom(t *testing.T) {
 	n := func(x int64) *int64 { return &x }
 	f := func(x float64) *float64 { return &x }
 	for name, test := range map[string]struct {
-		options Options
-		want    int64
+		config Config
+		want   int64
 	}{
-		"no gate":                  {Options{MinCount: 10}, 10},
-		"all":                      {Options{}, 1},
-		"more than are hidden":     {Options{MinCount: 10, FailAboveCount: n(100)}, 10},
-		"fewer than are hidden":    {Options{MinCount: 10, FailAboveCount: n(4)}, 5},
-		"any":                      {Options{MinCount: 10, FailAboveCount: n(0)}, 1},
-		"a chance that takes more": {Options{MinCount: 10, FailAbove: f(0.001)}, 10},
-		"one that takes fewer":     {Options{MinCount: 10, FailAbove: f(4e-7)}, 5}, // six names are above it
-		"any chance":               {Options{MinCount: 10, FailAbove: f(0)}, 1},
-		"growth":                   {Options{MinCount: 10, FailAboveGrowth: f(1000)}, 1},
-		"compared":                 {Options{MinCount: 10, Old: saved(nil)}, 1},
-		"a prefix that was named":  {Options{MinCount: 10, Prefixes: []string{"p-"}}, 1},
+		"no gate":                  {Config{MinCount: 10}, 10},
+		"all":                      {Config{}, 1},
+		"more than are hidden":     {Config{MinCount: 10, FailAboveCount: n(100)}, 10},
+		"fewer than are hidden":    {Config{MinCount: 10, FailAboveCount: n(4)}, 5},
+		"any":                      {Config{MinCount: 10, FailAboveCount: n(0)}, 1},
+		"a chance that takes more": {Config{MinCount: 10, FailAbove: f(0.001)}, 10},
+		"one that takes fewer":     {Config{MinCount: 10, FailAbove: f(4e-7)}, 5}, // six names are above it
+		"any chance":               {Config{MinCount: 10, FailAbove: f(0)}, 1},
+		"growth":                   {Config{MinCount: 10, FailAboveGrowth: f(1000)}, 1},
+		"compared":                 {Config{MinCount: 10, Old: saved(nil)}, 1},
+		"a prefix that was named":  {Config{MinCount: 10, Prefixes: []string{"p-"}}, 1},
 	} {
-		if got := test.options.CountsFrom(); got != test.want {
+		if got := test.config.CountsFrom(); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
 	}
@@ -178,7 +178,7 @@ func TestRowsOfAWatch(t *testing.T) {
 	rising.Pool.Key = pools.Key{GroupResource: rising.Pool.GroupResource, Naming: object.Fixed}
 	still.Pool.Key = pools.Key{GroupResource: schema.GroupResource{Resource: "secrets"}, Naming: object.Fixed}
 	shrunk.Peak, gone.Peak = 25, 25
-	result, err := watched(Options{MinCount: 10, MinStem: 20, Order: ByRate}, shrunk, gone).report(Counted{
+	result, err := watched(Config{MinCount: 10, MinStem: 20, Order: ByRate}, shrunk, gone).report(Counted{
 		Ended: watchBegan.Add(2 * time.Hour), Types: []census.Resource{resource("batch", "jobs")}, Others: []pools.Row{rising, still},
 	})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // checks decide which objects can be followed. Missing permissions decide whether anything is created.
 type checks struct {
 	cluster Cluster
-	options Options
+	config  Config
 
 	polled  map[idempotency.Place]int // copies of places where list or watch is not allowed
 	allowed map[request]bool
@@ -30,16 +30,16 @@ type request struct {
 	namespace string
 }
 
-func newChecks(cluster Cluster, options Options) checks {
+func newChecks(cluster Cluster, config Config) checks {
 	return checks{
-		cluster: cluster, options: options, polled: map[idempotency.Place]int{}, allowed: map[request]bool{},
+		cluster: cluster, config: config, polled: map[idempotency.Place]int{}, allowed: map[request]bool{},
 	}
 }
 
 // Awaits reports whether objects of a type are waited for.
 func (f *Follower) Awaits(mapping *meta.RESTMapping) bool {
 	return f != nil && (finished.ShowsResult(mapping.GroupVersionKind.GroupKind()) ||
-		len(f.options.For) > 0 && f.checks.hasStatus(mapping.Resource))
+		len(f.config.For) > 0 && f.checks.hasStatus(mapping.Resource))
 }
 
 // Check returns why the wait for an object of the input could not succeed, in sentences about flags. The refusal is
@@ -49,7 +49,7 @@ func (f *Follower) Check(
 ) (refusal string) {
 	c := &f.checks
 	name := reference.Name(mapping, object.GetName()+object.GetGenerateName())
-	if len(f.options.For) == 0 && restarts(object) {
+	if len(f.config.For) == 0 && restarts(object) {
 		return fmt.Sprintf("--wait cannot wait for %s, because a Pod with restartPolicy Always never finishes. "+
 			"Set restartPolicy to Never or OnFailure, or use --for=condition=Ready.", name)
 	}
@@ -59,10 +59,10 @@ func (f *Follower) Check(
 	}
 	copies := 1
 	if object.GetName() == "" {
-		copies = f.options.Copies
+		copies = f.config.Copies
 	}
 	refusal = c.permission(ctx, mapping.Resource, namespace, copies)
-	if refusal != "" || f.options.Logs == nil || !hasPods(mapping.GroupVersionKind.GroupKind()) {
+	if refusal != "" || f.config.Logs == nil || !hasPods(mapping.GroupVersionKind.GroupKind()) {
 		return refusal
 	}
 	return c.logPermission(ctx, namespace)

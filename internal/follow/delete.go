@@ -50,7 +50,7 @@ func (f *Follower) Ours() []wait.Object {
 // Delete deletes Ours, and yields one Deletion for each. State and Ours then lack the object, if it was deleted.
 func (f *Follower) Delete() iter.Seq[Deletion] {
 	return func(yield func(Deletion) bool) {
-		for d := range deletions(f.options.Deletes, f.Ours()) {
+		for d := range deletions(f.config.Deletes, f.Ours()) {
 			if d.Err == nil {
 				f.forget(d.Object.UID)
 			}

@@ -108,7 +108,7 @@ func TestDelete(t *testing.T) {
 
 // The state has no unfinished object that was deleted, and no reason of its Pods. An earlier state stays as it was.
 func TestForget(t *testing.T) {
-	f := following(t, Options{}, "a", "b", "c")
+	f := following(t, Config{}, "a", "b", "c")
 	suspended := ended("a", wait.Interrupted)
 	suspended.Status.Suspended = true
 	for _, e := range []wait.Ended{suspended, ended("b", wait.Interrupted), ended("c", wait.Succeeded)} {
@@ -136,7 +136,7 @@ func TestOurs(t *testing.T) {
 		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
 	}))
 	defer server.Close()
-	f := following(t, Options{Deletes: &rest.Config{Host: server.URL}})
+	f := following(t, Config{Deletes: &rest.Config{Host: server.URL}})
 	add := func(name string, uid apitypes.UID, kind string, ours bool) {
 		stored := &unstructured.Unstructured{Object: map[string]any{}}
 		stored.SetName(name)

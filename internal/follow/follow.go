@@ -29,8 +29,8 @@ import (
 // MaxExplained is the largest number of objects that get an Explained.
 const MaxExplained = 10
 
-// Options are how to follow the objects of a run.
-type Options struct {
+// Config is how to follow the objects of a run.
+type Config struct {
 	// For are the conditions to wait for. If there are none, an object is done when it has finished.
 	For []wait.Condition
 	// Copies is the number of copies of each object without a name.
@@ -63,7 +63,7 @@ type Cluster interface {
 // Follower follows the objects of one run. Check can be called by one goroutine, and Add and then Run by another.
 // Awaits and State are for any goroutine. A nil Follower awaits nothing.
 type Follower struct {
-	options Options
+	config  Config
 	checks  checks
 	objects dynamic.Interface
 	pods    typedcore.CoreV1Interface
@@ -81,13 +81,13 @@ type Follower struct {
 	arrived  chan struct{} // has an element if inbox has; closed after the last one
 }
 
-// New returns a follower that has no objects yet. The limit of each request must be one of config's transport, because
-// config.Timeout would end watches.
-func New(cluster Cluster, config *rest.Config, options Options) (f *Follower, err error) {
-	unlimited := rest.CopyConfig(config)
+// New returns a follower that has no objects yet. The limit of each request must be one of restConfig's transport,
+// because restConfig.Timeout would end watches.
+func New(cluster Cluster, restConfig *rest.Config, config Config) (f *Follower, err error) {
+	unlimited := rest.CopyConfig(restConfig)
 	unlimited.Timeout = 0
 	f = &Follower{
-		options: options, checks: newChecks(cluster, options), reasons: newReasons(), arrived: make(chan struct{}, 1),
+		config: config, checks: newChecks(cluster, config), reasons: newReasons(), arrived: make(chan struct{}, 1),
 		changes: map[wait.Object]wait.Change{}, failures: map[wait.Object]wait.Ended{},
 		ours: map[apitypes.UID]wait.Object{},
 	}
@@ -133,12 +133,12 @@ func (f *Follower) Add(c Created) (o wait.Object, awaited bool) {
 		Mapping: c.Mapping, Namespace: c.Namespace, Name: cmp.Or(c.Stored.GetName(), c.Name), UID: c.Stored.GetUID(),
 	}
 	input, _ := finished.Of(c.Input) // Stored can lack its spec
-	if status, _ := finished.Of(c.Stored); len(f.options.For) == 0 && !status.Done() &&
+	if status, _ := finished.Of(c.Stored); len(f.config.For) == 0 && !status.Done() &&
 		!status.Suspended && !input.Suspended && c.Stored.GetDeletionTimestamp() == nil {
 		o.Version = c.Stored.GetResourceVersion()
 	}
-	if label := f.options.RunLabel; label != "" && c.Stored.GetLabels()[label] == f.options.RunLabelValue {
-		o.Selector = label + "=" + f.options.RunLabelValue
+	if label := f.config.RunLabel; label != "" && c.Stored.GetLabels()[label] == f.config.RunLabelValue {
+		o.Selector = label + "=" + f.config.RunLabelValue
 	}
 	awaited = f.Awaits(c.Mapping)
 	f.mu.Lock()
@@ -147,7 +147,7 @@ func (f *Follower) Add(c Created) (o wait.Object, awaited bool) {
 		f.owned.add(o, c.Input)
 		f.state.Objects = append(f.state.Objects, o)
 	}
-	if c.Ours && f.options.Deletes != nil && o.UID != "" {
+	if c.Ours && f.config.Deletes != nil && o.UID != "" {
 		f.ours[o.UID] = o
 	}
 	return o, awaited
@@ -166,7 +166,7 @@ func (f *Follower) Run(ctx context.Context) iter.Seq[Event] {
 		f.state.Began, f.state.Ended = time.Now(), map[wait.Result]int{}
 		f.mu.Unlock()
 		f.reasons.sources = pods.Sources(f.owned.owners)
-		if f.options.Logs != nil && !yield(LogsBegin{Several: f.owned.several, Others: f.owned.others}) {
+		if f.config.Logs != nil && !yield(LogsBegin{Several: f.owned.several, Others: f.owned.others}) {
 			return
 		}
 		streams := f.startLogs(ctx)
@@ -178,20 +178,20 @@ func (f *Follower) Run(ctx context.Context) iter.Seq[Event] {
 }
 
 func (f *Follower) startLogs(ctx context.Context) *logs.Follower {
-	if f.options.Logs == nil {
+	if f.config.Logs == nil {
 		return nil
 	}
 	return logs.Start(ctx, logs.Config{
-		Client: f.pods, Streams: f.options.Logs.Streams, RetryTimeout: f.options.RetryTimeout,
-		Line: f.options.Logs.Line, Event: f.options.Logs.Event,
+		Client: f.pods, Streams: f.config.Logs.Streams, RetryTimeout: f.config.RetryTimeout,
+		Line: f.config.Logs.Line, Event: f.config.Logs.Event,
 	}, f.reasons.sources)
 }
 
 // wait queues the events of the wait, because the caller of Run can be slow. State has failures from then on.
 func (f *Follower) wait(ctx context.Context) {
 	for event := range wait.Run(ctx, wait.Config{
-		Client: f.objects, For: f.options.For, KeepFinal: f.options.KeepFinal,
-		Timeout: f.options.Timeout, RetryTimeout: f.options.RetryTimeout,
+		Client: f.objects, For: f.config.For, KeepFinal: f.config.KeepFinal,
+		Timeout: f.config.Timeout, RetryTimeout: f.config.RetryTimeout,
 	}, f.state.Objects) {
 		f.queue(event)
 	}
@@ -320,7 +320,7 @@ func (f *Follower) explain(ctx context.Context, e wait.Ended, yield func(Event) 
 	if last, has := f.reasons.last[e.Object.UID]; has {
 		explained.Reason = &last
 	}
-	if f.options.Logs != nil {
+	if f.config.Logs != nil {
 		f.held = append(f.held, explained)
 		return true
 	}

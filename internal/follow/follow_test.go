@@ -51,9 +51,9 @@ func aJob(name string) wait.Object {
 	}
 }
 
-func following(t *testing.T, options Options, jobs ...string) *Follower {
+func following(t *testing.T, config Config, jobs ...string) *Follower {
 	t.Helper()
-	f, err := New(cluster{}, &rest.Config{Host: "http://server"}, options)
+	f, err := New(cluster{}, &rest.Config{Host: "http://server"}, config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func condition(kind string) map[string]any {
 
 // A configuration that no client can use fails before the first create.
 func TestNewFails(t *testing.T) {
-	if _, err := New(cluster{}, &rest.Config{Host: "::"}, Options{}); err == nil {
+	if _, err := New(cluster{}, &rest.Config{Host: "::"}, Config{}); err == nil {
 		t.Error("no error")
 	}
 }
@@ -93,7 +93,7 @@ func TestAdd(t *testing.T) {
 		"it was created suspended": {nothing, suspended, ""},
 		"it is being deleted":      {map[string]any{"metadata": map[string]any{"deletionTimestamp": "2026-01-02T03:04:05Z"}}, nothing, ""},
 	} {
-		f := following(t, Options{})
+		f := following(t, Config{})
 		mapping := aJob("a").Mapping
 		objects := map[string]*unstructured.Unstructured{}
 		for which, content := range map[string]map[string]any{"stored": test.found, "input": test.input} {
@@ -112,7 +112,7 @@ func TestAdd(t *testing.T) {
 // The state has the number of unfinished objects with a fact, and the first fact. Each suspension and deletion is an
 // event.
 func TestFacts(t *testing.T) {
-	f := following(t, Options{}, "a", "b", "c")
+	f := following(t, Config{}, "a", "b", "c")
 	b, c := f.state.Objects[1], f.state.Objects[2]
 	change := func(o wait.Object, reason string, suspended, deleting bool) wait.Change {
 		return wait.Change{Object: o, Suspended: suspended, Progress: finished.Progress{Reason: reason, Deleting: deleting}}
@@ -171,7 +171,7 @@ func TestFinishedInput(t *testing.T) {
 				object.Object = condition("Complete")
 			}
 			object.SetGroupVersionKind(mapping.GroupVersionKind)
-			f, err := New(cluster{status: subresource}, &rest.Config{}, Options{})
+			f, err := New(cluster{status: subresource}, &rest.Config{}, Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,11 +186,11 @@ func TestFinishedInput(t *testing.T) {
 // logs, that comes after all ends.
 func TestFailures(t *testing.T) {
 	for _, logs := range []bool{false, true} {
-		options := Options{}
+		config := Config{}
 		if logs {
-			options.Logs = &Logs{}
+			config.Logs = &Logs{}
 		}
-		f := following(t, options, "a", "b", "c")
+		f := following(t, config, "a", "b", "c")
 		f.queue(ended("a", wait.Failed))
 		f.queue(ended("b", wait.Succeeded))
 		f.queue(ended("c", wait.Deleted))
@@ -225,7 +225,7 @@ func TestFailures(t *testing.T) {
 // that have not ended.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := following(t, Options{}, "a", "b")
+		f := following(t, Config{}, "a", "b")
 		reason := func(job string) pods.Reason {
 			return pods.Reason{Owner: &pods.Owner{UID: apitypes.UID(job)}, Name: job}
 		}
@@ -329,7 +329,7 @@ func TestPermission(t *testing.T) {
 		{[]string{"watch"}, []int{wait.MaxPolled, 1}, "it can wait for up to 20 objects"},
 		{[]string{"list", "get"}, []int{1}, `--wait needs permission to list and watch jobs.batch in "ci", or to get them`},
 	} {
-		c := newChecks(cluster{denied: test.denied}, Options{})
+		c := newChecks(cluster{denied: test.denied}, Config{})
 		refusal := ""
 		for _, copies := range test.copies {
 			if refusal != "" {

@@ -18,21 +18,21 @@ type policy struct {
 
 // policies returns the four policies for one population, in the order of a
 // report.
-func (q Question) policies(p Population, names int64) ([]policy, error) {
+func (c Config) policies(p Population, names int64) ([]policy, error) {
 	one := 1
 	var both *int
 	if p.Server.Attempts != nil {
-		product := *p.Server.Attempts * q.ClientAttempts
+		product := *p.Server.Attempts * c.ClientAttempts
 		both = &product
 	}
 	policies := []policy{
 		{name: v1alpha1.PolicyNone, attempts: &one},
 		{name: v1alpha1.PolicyServer, attempts: p.Server.Attempts},
-		{name: v1alpha1.PolicyClient, attempts: &q.ClientAttempts}, // the server then makes one attempt
+		{name: v1alpha1.PolicyClient, attempts: &c.ClientAttempts}, // the server then makes one attempt
 		{name: v1alpha1.PolicyServerClient, attempts: both},
 	}
 	for i := range policies {
-		if err := policies[i].estimate(p.Existing, names, q.Probability); err != nil {
+		if err := policies[i].estimate(p.Existing, names, c.Probability); err != nil {
 			return nil, err
 		}
 	}

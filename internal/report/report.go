@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Question has the parameters of a collision report.
-type Question struct {
+// Config has the parameters of a collision report.
+type Config struct {
 	// SuffixLength is the number of random characters, 1 to 11.
 	SuffixLength int
 	// Server has the server's attempts. ClientAttempts is the number of requests that this plugin
@@ -53,15 +53,15 @@ func (e *PopulationError) Error() string {
 
 // New returns the report for each population. New fails if a number is out of range, or when ctx is done. For a
 // number of a population, the error is a PopulationError.
-func New(ctx context.Context, q Question, populations []Population) (*v1alpha1.CollisionReport, error) {
-	names, err := analyze.NamePoolSize(q.SuffixLength)
+func New(ctx context.Context, c Config, populations []Population) (*v1alpha1.CollisionReport, error) {
+	names, err := analyze.NamePoolSize(c.SuffixLength)
 	if err != nil {
 		return nil, err
 	}
 	report := &v1alpha1.CollisionReport{
 		TypeMeta: v1alpha1.TypeOf("CollisionReport"),
-		NamePool: v1alpha1.NamePool{AlphabetSize: analyze.AlphabetSize, SuffixLength: q.SuffixLength, Names: names},
-		Server:   q.Server,
+		NamePool: v1alpha1.NamePool{AlphabetSize: analyze.AlphabetSize, SuffixLength: c.SuffixLength, Names: names},
+		Server:   c.Server,
 		Items:    []v1alpha1.CollisionItem{},
 	}
 	for _, p := range populations {
@@ -71,19 +71,19 @@ func New(ctx context.Context, q Question, populations []Population) (*v1alpha1.C
 		if p.Existing < 0 || p.Existing > names {
 			return nil, &PopulationError{Population: p, Names: names}
 		}
-		items, err := q.items(p, names)
+		items, err := c.items(p, names)
 		if err != nil {
 			return nil, err
 		}
 		report.Items = append(report.Items, items...)
 	}
-	report.Verdict = q.verdict(report.Items)
-	report.Gate = q.gate(report.Items)
+	report.Verdict = c.verdict(report.Items)
+	report.Gate = c.gate(report.Items)
 	return report, nil
 }
 
-func (q Question) items(p Population, names int64) ([]v1alpha1.CollisionItem, error) {
-	policies, err := q.policies(p, names)
+func (c Config) items(p Population, names int64) ([]v1alpha1.CollisionItem, error) {
+	policies, err := c.policies(p, names)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (q Question) items(p Population, names int64) ([]v1alpha1.CollisionItem, er
 	if err != nil {
 		return nil, err
 	}
-	churn, err := q.churn(p, policies)
+	churn, err := c.churn(p, policies)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (q Question) items(p Population, names int64) ([]v1alpha1.CollisionItem, er
 		churn.Reuse = reuse(single, p.Existing, whole(churn.Creates))
 	}
 	var items []v1alpha1.CollisionItem
-	for _, creates := range q.Creates {
+	for _, creates := range c.Creates {
 		item := v1alpha1.CollisionItem{
 			PrefixRef: p.PrefixRef, Existing: p.Existing, Creates: creates,
 			Reuse: reuse(single, p.Existing, creates),
@@ -121,13 +121,13 @@ func reuse(m analyze.Model, existing, creates int64) v1alpha1.Reuse {
 }
 
 // gate returns the items whose probability that any create fails exceeds FailAbove. gate returns nil without a gate.
-func (q Question) gate(items []v1alpha1.CollisionItem) *v1alpha1.CollisionGate {
-	if q.FailAbove == nil {
+func (c Config) gate(items []v1alpha1.CollisionItem) *v1alpha1.CollisionGate {
+	if c.FailAbove == nil {
 		return nil
 	}
-	gate := &v1alpha1.CollisionGate{FailAbove: *q.FailAbove, Exceeded: []v1alpha1.CollisionExceeded{}}
+	gate := &v1alpha1.CollisionGate{FailAbove: *c.FailAbove, Exceeded: []v1alpha1.CollisionExceeded{}}
 	for _, item := range items {
-		if anyFails := *item.InForce().AnyFails; anyFails > *q.FailAbove {
+		if anyFails := *item.InForce().AnyFails; anyFails > *c.FailAbove {
 			gate.Exceeded = append(gate.Exceeded, v1alpha1.CollisionExceeded{
 				Resource: item.GroupResource().String(), Namespace: item.Namespace, Prefix: item.Prefix,
 				Creates: item.Creates, AnyFails: anyFails,
@@ -137,14 +137,14 @@ func (q Question) gate(items []v1alpha1.CollisionItem) *v1alpha1.CollisionGate {
 	return gate
 }
 
-// churn returns the failures of a steady population at the rate of the question. The result is nil without a rate.
-func (q Question) churn(p Population, policies []policy) (*v1alpha1.Churn, error) {
-	if q.PerDay == nil {
+// churn returns the failures of a steady population at the rate of the config. The result is nil without a rate.
+func (c Config) churn(p Population, policies []policy) (*v1alpha1.Churn, error) {
+	if c.PerDay == nil {
 		return nil, nil
 	}
-	churn := &v1alpha1.Churn{CreatesPerDay: *q.PerDay, Days: q.Days, Creates: *q.PerDay * q.Days}
+	churn := &v1alpha1.Churn{CreatesPerDay: *c.PerDay, Days: c.Days, Creates: *c.PerDay * c.Days}
 	for _, each := range policies {
-		expected, err := each.churn(p.Existing, *q.PerDay, q.Days)
+		expected, err := each.churn(p.Existing, *c.PerDay, c.Days)
 		if err != nil {
 			return nil, err
 		}
@@ -179,9 +179,9 @@ const safe = 1000
 
 // verdict returns the state of the prefix with the least room, and the number of prefixes in each
 // state. The items of one prefix differ only in their numbers of creates.
-func (q Question) verdict(items []v1alpha1.CollisionItem) v1alpha1.CollisionVerdict {
+func (c Config) verdict(items []v1alpha1.CollisionItem) v1alpha1.CollisionVerdict {
 	verdict := v1alpha1.CollisionVerdict{State: v1alpha1.CollisionOK}
-	for at := 0; at < len(items); at += len(q.Creates) {
+	for at := 0; at < len(items); at += len(c.Creates) {
 		item := items[at]
 		room := RoomOf(item.InForce())
 		switch StateOf(room) {

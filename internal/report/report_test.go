@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// question is about a thousand creates with suffixes of five characters.
-func question() Question {
-	return Question{SuffixLength: 5, ClientAttempts: 3, Probability: 0.001, Creates: []int64{1000}}
+// newConfig is about a thousand creates with suffixes of five characters.
+func newConfig() Config {
+	return Config{SuffixLength: 5, ClientAttempts: 3, Probability: 0.001, Creates: []int64{1000}}
 }
 
 // population is a population with the server's attempts. 0 attempts are unknown.
@@ -28,9 +28,9 @@ func population(existing int64, attempts int) Population {
 	return p
 }
 
-func newReport(t *testing.T, q Question, populations ...Population) *v1alpha1.CollisionReport {
+func newReport(t *testing.T, config Config, populations ...Population) *v1alpha1.CollisionReport {
 	t.Helper()
-	report, err := New(t.Context(), q, populations)
+	report, err := New(t.Context(), config, populations)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +41,8 @@ func newReport(t *testing.T, q Question, populations ...Population) *v1alpha1.Co
 // unknown attempts are null.
 func TestPolicies(t *testing.T) {
 	rate := 24.0
-	q := question()
-	q.PerDay, q.Days = &rate, 1
+	config := newConfig()
+	config.PerDay, config.Days = &rate, 1
 	for _, test := range []struct {
 		attempts int
 		want     map[v1alpha1.PolicyName]int
@@ -50,7 +50,7 @@ func TestPolicies(t *testing.T) {
 		{8, map[v1alpha1.PolicyName]int{"none": 1, "server": 8, "client": 3, "server+client": 24}},
 		{0, map[v1alpha1.PolicyName]int{"none": 1, "server": 0, "client": 3, "server+client": 0}},
 	} {
-		item := newReport(t, q, population(1_000_000, test.attempts)).Items[0]
+		item := newReport(t, config, population(1_000_000, test.attempts)).Items[0]
 		var order []v1alpha1.PolicyName
 		for _, p := range item.Policies {
 			order = append(order, p.Name)
@@ -97,9 +97,9 @@ func TestGate(t *testing.T) {
 		{"a chance of one exceeds no limit of one", 0, 1, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			q := question()
-			q.FailAbove = &test.limit
-			report := newReport(t, q, population(1_000_000, test.attempts))
+			config := newConfig()
+			config.FailAbove = &test.limit
+			report := newReport(t, config, population(1_000_000, test.attempts))
 			item, policy := report.Items[0], v1alpha1.PolicyServer
 			if test.attempts == 0 {
 				policy = v1alpha1.PolicyNone
@@ -115,7 +115,7 @@ func TestGate(t *testing.T) {
 			}
 		})
 	}
-	if gate := newReport(t, question(), population(5, 8)).Gate; gate != nil {
+	if gate := newReport(t, newConfig(), population(5, 8)).Gate; gate != nil {
 		t.Errorf("a gate that nobody asked for: %+v", gate)
 	}
 }
@@ -147,9 +147,9 @@ func TestVerdict(t *testing.T) {
 			if test.closest != "" {
 				want.Closest = v1alpha1.CollisionClosest{PrefixRef: v1alpha1.PrefixRef{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: test.closest}, Room: test.room}
 			}
-			q := question()
-			q.Creates = []int64{10, 20}
-			if diff := cmp.Diff(want, newReport(t, q, test.populations...).Verdict); diff != "" {
+			config := newConfig()
+			config.Creates = []int64{10, 20}
+			if diff := cmp.Diff(want, newReport(t, config, test.populations...).Verdict); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -173,13 +173,13 @@ func TestStateOf(t *testing.T) {
 // Values that aren't finite are null: a room without a bound, the repeats of a create without a
 // free name, and the suffix length that equals certainty.
 func TestNulls(t *testing.T) {
-	q := question()
-	q.Creates = []int64{1}
-	item := newReport(t, q, population(14_348_907, 8)).Items[0]
+	config := newConfig()
+	config.Creates = []int64{1}
+	item := newReport(t, config, population(14_348_907, 8)).Items[0]
 	if p := item.Policy(v1alpha1.PolicyServer); p.ExpectedFailuresRepeated != nil || *p.AnyFails != 1 {
 		t.Errorf("in a full space: %+v", p)
 	}
-	item = newReport(t, q, population(0, 8)).Items[0]
+	item = newReport(t, config, population(0, 8)).Items[0]
 	p := item.Policy(v1alpha1.PolicyServer)
 	if p.AnyFailsLog10 != nil || p.EquivalentSuffixLength != nil || *p.AnyFails != 0 {
 		t.Errorf("in an empty space: %+v", p)
@@ -190,27 +190,27 @@ func TestNulls(t *testing.T) {
 func TestErrors(t *testing.T) {
 	for _, existing := range []int64{-1, 14_348_908} {
 		var wrong *PopulationError
-		_, err := New(t.Context(), question(), []Population{population(existing, 8)})
+		_, err := New(t.Context(), newConfig(), []Population{population(existing, 8)})
 		if !errors.As(err, &wrong) || wrong.Existing != existing || wrong.Names != 14_348_907 {
 			t.Errorf("%d names: %v", existing, err)
 		}
 	}
 	rate := -1.0
-	for name, change := range map[string]func(*Question){
-		"a suffix of no characters": func(q *Question) { q.SuffixLength = 0 },
-		"no attempt":                func(q *Question) { q.ClientAttempts = 0 },
-		"a probability above 1":     func(q *Question) { q.Probability = 1.5 },
-		"a negative rate":           func(q *Question) { q.PerDay, q.Days = &rate, 1 },
+	for name, change := range map[string]func(*Config){
+		"a suffix of no characters": func(config *Config) { config.SuffixLength = 0 },
+		"no attempt":                func(config *Config) { config.ClientAttempts = 0 },
+		"a probability above 1":     func(config *Config) { config.Probability = 1.5 },
+		"a negative rate":           func(config *Config) { config.PerDay, config.Days = &rate, 1 },
 	} {
-		q := question()
-		change(&q)
-		if _, err := New(t.Context(), q, []Population{population(5, 8)}); err == nil {
+		config := newConfig()
+		change(&config)
+		if _, err := New(t.Context(), config, []Population{population(5, 8)}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := New(ctx, question(), []Population{population(5, 8)}); !errors.Is(err, context.Canceled) {
+	if _, err := New(ctx, newConfig(), []Population{population(5, 8)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after its end: %v", err)
 	}
 }

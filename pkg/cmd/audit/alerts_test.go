@@ -37,9 +37,9 @@ func TestCommandsOfAlerts(t *testing.T) {
 			t.Errorf("%s: %v", command[1], err)
 			continue
 		}
-		o.about.Began = time.Now()
-		report := auditOfALeak(t, o.about)
-		rows := rowsOf(report, o.about.Order)
+		o.config.Began = time.Now()
+		report := auditOfALeak(t, o.config)
+		rows := rowsOf(report, o.config.Order)
 		for _, want := range []string{"leak- generateName", "leak- stem", "fold"} {
 			shown := func(r row) bool {
 				return want == "fold" && r.fold != nil || r.fold == nil && want == r.Prefix+" "+string(r.Naming)
@@ -52,7 +52,7 @@ func TestCommandsOfAlerts(t *testing.T) {
 }
 
 // auditOfALeak returns a report on 50 large old prefixes, and new objects of three kinds.
-func auditOfALeak(t *testing.T, about audit.Options) *v1alpha1.AuditReport {
+func auditOfALeak(t *testing.T, config audit.Config) *v1alpha1.AuditReport {
 	t.Helper()
 	jobs := census.Resource{
 		GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Namespaced: true,
@@ -75,7 +75,7 @@ func auditOfALeak(t *testing.T, about audit.Options) *v1alpha1.AuditReport {
 	attempts := func(schema.GroupVersion) (v1alpha1.Retries, string) { return v1alpha1.Retries{}, "" }
 	result, err := audit.Build(rows, &audit.Counted{
 		Types: []census.Resource{jobs}, Folds: []census.TypeFold{{Resource: jobs, Fold: fold}},
-	}, about, audit.NewOdds(attempts))
+	}, config, audit.NewOdds(attempts))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ type options struct {
 	arguments []string // TYPE[,TYPE...] or TYPE/PREFIX
 	scope     scan.Flags
 	lists     census.Scanner // how the server is read
-	about     audit.Options
+	config    audit.Config
 	topGiven  bool
 	compare   string // the file of the earlier audit
 	watch     bool
@@ -142,10 +142,10 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Show prefixes with an object that has these labels. The counts of these prefixes still include all objects")
 	set.StringSliceVar(&o.prefixes, "prefix", nil,
 		"Count only these prefixes. A prefix is a whole generateName, like run-, not a pattern")
-	set.Int64Var(&o.about.MinCount, "min-count", defaultMinCount,
+	set.Int64Var(&o.config.MinCount, "min-count", defaultMinCount,
 		"Combine prefixes and stems with fewer names in one row per creator. The default is 20 for stems, and 1 if "+
 			"you name a prefix")
-	set.IntVar(&o.about.Top, "top", 0, "Number of prefixes to print in all formats. They have the order of "+
+	set.IntVar(&o.config.Top, "top", 0, "Number of prefixes to print in all formats. They have the order of "+
 		"--sort-by. 0 prints all. Without this flag, a table in a terminal has 20, and with --watch as many as fit")
 	set.Var(&o.sortBy, "sort-by", o.sortBy.Usage("Order", nil)+
 		". The largest comes first. With --watch, the default is the fastest growth")
@@ -160,7 +160,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Gate: exit with 3 if a prefix has more names. This applies to prefixes that the table hides, too")
 	set.Float64Var(&o.failAboveGrowth, "fail-above-growth", 0,
 		"Gate: exit with 3 if a prefix grows faster per day. The growth is that since the audit of --compare")
-	set.BoolVar(&o.about.AllowUnlisted, "allow-unlisted", false,
+	set.BoolVar(&o.config.AllowUnlisted, "allow-unlisted", false,
 		"Let a gate pass without types that you can't list")
 	set.BoolVar(&o.ignoreNotFound, "ignore-not-found", false,
 		"Let a gate pass if a named prefix has no names. It also passes if --selector matches no object")
@@ -188,35 +188,35 @@ func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
 	if err := o.scope.Complete(cmd, o.factory); err != nil {
 		return err
 	}
-	o.completeAbout()
+	o.completeConfig()
 	return nil
 }
 
-// completeAbout sets the scope, the rows and the gates.
-func (o *options) completeAbout() {
-	about := &o.about
-	about.Namespace, about.LabelSelector, about.TypesNamed = o.scope.Namespace, o.scope.Selector, o.named()
-	o.topGiven, about.Order = o.given("top"), o.sortBy.Value
+// completeConfig sets the scope, the rows and the gates.
+func (o *options) completeConfig() {
+	config := &o.config
+	config.Namespace, config.LabelSelector, config.TypesNamed = o.scope.Namespace, o.scope.Selector, o.named()
+	o.topGiven, config.Order = o.given("top"), o.sortBy.Value
 	if o.watch && !o.given("sort-by") {
-		about.Order = audit.ByRate
+		config.Order = audit.ByRate
 	}
 	if (o.given("prefix") || slices.ContainsFunc(o.arguments, isPrefix)) && !o.given("min-count") {
-		about.MinCount = 1 // who names a prefix wants to see it
+		config.MinCount = 1 // who names a prefix wants to see it
 	}
-	about.MinStem = about.MinCount
-	if about.MinCount == defaultMinCount && !o.given("min-count") {
-		about.MinStem = pools.FewestOfStem
+	config.MinStem = config.MinCount
+	if config.MinCount == defaultMinCount && !o.given("min-count") {
+		config.MinStem = pools.FewestOfStem
 	}
 	for _, prefix := range o.prefixes {
-		about.Prefixes = withPrefix(about.Prefixes, prefix)
+		config.Prefixes = withPrefix(config.Prefixes, prefix)
 	}
 	if o.failAbove.Given() {
-		about.FailAbove = o.failAbove.Value
+		config.FailAbove = o.failAbove.Value
 	}
 	if o.given("fail-above-count") {
-		about.FailAboveCount = &o.failAboveCount
+		config.FailAboveCount = &o.failAboveCount
 	}
 	if o.given("fail-above-growth") {
-		about.FailAboveGrowth = &o.failAboveGrowth
+		config.FailAboveGrowth = &o.failAboveGrowth
 	}
 }

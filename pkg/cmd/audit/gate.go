@@ -52,9 +52,9 @@ func (r *run) checkedNothing(result *audit.Result) error {
 	case len(result.NotFound) > 0 && !r.ignoreNotFound:
 		return fmt.Errorf("the gate checked nothing, because no name has the prefix %s. To let the gate pass "+
 			"without names, add:\n  --ignore-not-found", terminal.OneLine(humanize.Few(result.NotFound)))
-	case r.about.LabelSelector != "" && result.Report.Summary.Prefixes == 0 && !r.ignoreNotFound:
+	case r.config.LabelSelector != "" && result.Report.Summary.Prefixes == 0 && !r.ignoreNotFound:
 		return fmt.Errorf("the gate checked nothing, because no prefix matches --selector=%q. To let the gate pass "+
-			"without prefixes, add:\n  --ignore-not-found", r.about.LabelSelector)
+			"without prefixes, add:\n  --ignore-not-found", r.config.LabelSelector)
 	case gate.FailAboveGrowth != nil && result.OtherCluster:
 		return fmt.Errorf("--fail-above-growth: %s is an audit of another cluster", r.compare)
 	case gate.FailAboveGrowth != nil && result.OnlyNamespace != "":
@@ -70,7 +70,7 @@ func (r *run) checkedNothing(result *audit.Result) error {
 // gate would pass. If the user has no permission to read the namespace, explain prints that.
 func (r *run) checkNamespace(ctx context.Context) error {
 	namespace := r.onlyNamespace()
-	if !r.about.Gated() || namespace == "" {
+	if !r.config.Gated() || namespace == "" {
 		return nil
 	}
 	known, err := r.session.Cluster.CheckNamespace(ctx, namespace)

@@ -22,7 +22,7 @@ func (r *run) view(ctx context.Context, result *audit.Result) scan.View {
 		Coverage: result.Coverage, Command: "audit",
 		Warnings: r.warnings(result), Gate: r.evaluate(ctx, result),
 	}
-	rows, below := rowsOf(report, r.about.Order), 0
+	rows, below := rowsOf(report, r.config.Order), 0
 	switch {
 	case len(rows) == 0:
 		v.Verdict = append(v.Verdict, r.emptyLines(result)...)

@@ -21,7 +21,7 @@ import (
 // run is one audit of a cluster.
 type run struct {
 	session *scan.Session
-	about   audit.Options
+	config  audit.Config
 	lists   census.Scanner // how the server is read
 	layout  layout
 
@@ -42,7 +42,7 @@ type run struct {
 // Run counts once, or watches, and evaluates the gates.
 func (o *options) Run(ctx context.Context) (err error) {
 	r := o.newRun()
-	if r.about.Old, err = readOld(r.compare); err != nil {
+	if r.config.Old, err = readOld(r.compare); err != nil {
 		return err
 	}
 	if r.session, err = o.scope.Open(ctx, o.factory, o.IOStreams, o.printFlags, &o.serverAttempts); err != nil {
@@ -56,8 +56,8 @@ func (o *options) Run(ctx context.Context) (err error) {
 		return err
 	}
 	r.uid, r.clockSkew = r.session.Cluster.UID(ctx), r.session.ClockSkew(ctx)
-	r.about.Began = time.Now().Add(r.clockSkew) // the windows end now, however long the server was unreachable
-	if err := r.about.Comparable(); err != nil {
+	r.config.Began = time.Now().Add(r.clockSkew) // the windows end now, however long the server was unreachable
+	if err := r.config.Comparable(); err != nil {
 		return fmt.Errorf("--compare: can't compare with %s: %w", r.compare, err)
 	}
 	if r.watch {
@@ -69,7 +69,7 @@ func (o *options) Run(ctx context.Context) (err error) {
 // newRun returns a run without its session.
 func (o *options) newRun() *run {
 	r := &run{
-		about: o.about, lists: o.lists, layout: o.layout(), arguments: o.arguments, compare: o.compare,
+		config: o.config, lists: o.lists, layout: o.layout(), arguments: o.arguments, compare: o.compare,
 		ignoreNotFound: o.ignoreNotFound, watch: o.watch, duration: o.duration, interval: o.interval,
 	}
 	r.lists.Selector = o.scope.Labels
@@ -81,7 +81,7 @@ func (r *run) once(ctx context.Context) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(pools.GarbagePercent))
 	scanner := r.scanner()
 	scanner.Progress(census.Progress{Types: len(r.types)})
-	counts, summary, err := scanner.Count(ctx, r.types, r.about.Namespace)
+	counts, summary, err := scanner.Count(ctx, r.types, r.config.Namespace)
 	if err != nil {
 		return err
 	}
@@ -90,15 +90,15 @@ func (r *run) once(ctx context.Context) error {
 		Server: r.server(), Ended: time.Now().Add(r.clockSkew), Types: r.types, Skipped: r.skipped, Summary: summary,
 		Folds: counts.Folds(), Jobs: counts.Jobs(),
 	}
-	if !r.about.TypesNamed {
-		counted.Summary.ByNumber = scanner.Numbers(ctx, census.Unmentioned, r.about.Namespace)
+	if !r.config.TypesNamed {
+		counted.Summary.ByNumber = scanner.Numbers(ctx, census.Unmentioned, r.config.Namespace)
 	}
 	rows := func(each func(pools.Row)) {
 		for pool := range counts.All() {
 			each(pools.Row{Pool: *pool})
 		}
 	}
-	result, err := audit.Build(rows, counted, r.about, audit.NewOdds(r.session.Cluster.RetriesOf))
+	result, err := audit.Build(rows, counted, r.config, audit.NewOdds(r.session.Cluster.RetriesOf))
 	if err != nil {
 		return err
 	}
@@ -119,11 +119,11 @@ func (r *run) noNamespace(ctx context.Context, report *v1alpha1.AuditReport) []s
 func (r *run) scanner() *census.Scanner {
 	scanner := r.session.Scanner()
 	scanner.ChunkSize, scanner.Concurrency, scanner.Polite = r.lists.ChunkSize, r.lists.Concurrency, r.lists.Polite
-	scanner.Selector, scanner.Prefixes, scanner.MinCount = r.lists.Selector, r.about.Prefixes, r.about.CountsFrom()
-	scanner.MinStem = r.about.StemsFrom()
+	scanner.Selector, scanner.Prefixes, scanner.MinCount = r.lists.Selector, r.config.Prefixes, r.config.CountsFrom()
+	scanner.MinStem = r.config.StemsFrom()
 	scanner.Resting = reportRest(r.session.Stderr.Line)
 	for _, window := range audit.Recent {
-		scanner.Since = append(scanner.Since, r.about.Began.Add(-window))
+		scanner.Since = append(scanner.Since, r.config.Began.Add(-window))
 	}
 	return scanner
 }
@@ -140,21 +140,21 @@ func (r *run) onlyNamespace() string {
 	if namespaced := func(t census.Resource) bool { return t.Namespaced }; !slices.ContainsFunc(r.types, namespaced) {
 		return ""
 	}
-	return r.about.Namespace
+	return r.config.Namespace
 }
 
 // resolve finds the types to count, and for TYPE/PREFIX the prefixes that are counted of
 // each.
 func (r *run) resolve(ctx context.Context) (err error) {
-	about, args := &r.about, r.arguments
+	config, args := &r.config, r.arguments
 	if !slices.ContainsFunc(args, isPrefix) {
-		r.types, r.skipped, err = r.session.Resources(ctx, args, about.Namespace)
+		r.types, r.skipped, err = r.session.Resources(ctx, args, config.Namespace)
 		return explainPrefix(args, err)
 	}
-	about.PrefixesOf = map[schema.GroupResource][]string{}
+	config.PrefixesOf = map[schema.GroupResource][]string{}
 	for _, argument := range args {
 		word, prefix, _ := strings.Cut(argument, "/")
-		found, skipped, err := r.session.Resources(ctx, []string{word}, about.Namespace)
+		found, skipped, err := r.session.Resources(ctx, []string{word}, config.Namespace)
 		if err != nil {
 			return err
 		}
@@ -163,8 +163,8 @@ func (r *run) resolve(ctx context.Context) (err error) {
 			if !census.Contains(r.types, t) {
 				r.types = append(r.types, t)
 			}
-			about.PrefixesOf[t.GroupResource()] = withPrefix(about.PrefixesOf[t.GroupResource()], prefix)
-			about.Prefixes = withPrefix(about.Prefixes, prefix)
+			config.PrefixesOf[t.GroupResource()] = withPrefix(config.PrefixesOf[t.GroupResource()], prefix)
+			config.Prefixes = withPrefix(config.Prefixes, prefix)
 		}
 	}
 	return nil

@@ -87,7 +87,7 @@ type layout struct {
 
 func (o *options) layout() layout {
 	return layout{
-		out: o.Out, order: o.about.Order, namespaces: o.scope.AllNamespaces, headers: !o.printFlags.NoHeaders,
+		out: o.Out, order: o.config.Order, namespaces: o.scope.AllNamespaces, headers: !o.printFlags.NoHeaders,
 		wide: o.wide, limited: !o.topGiven,
 	}
 }

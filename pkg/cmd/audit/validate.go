@@ -48,10 +48,10 @@ func readOld(path string) (*v1alpha1.AuditReport, error) {
 // Validate returns an error for flags and arguments that are wrong, alone or together.
 func (o *options) Validate() error {
 	switch {
-	case o.about.MinCount < 0:
-		return fmt.Errorf("--min-count must be 0 or more, not %d", o.about.MinCount)
-	case o.about.Top < 0:
-		return fmt.Errorf("--top must be 0 or more, not %d", o.about.Top)
+	case o.config.MinCount < 0:
+		return fmt.Errorf("--min-count must be 0 or more, not %d", o.config.MinCount)
+	case o.config.Top < 0:
+		return fmt.Errorf("--top must be 0 or more, not %d", o.config.Top)
 	case o.failAboveCount < 0:
 		return fmt.Errorf("--fail-above-count must be 0 or more, not %d", o.failAboveCount)
 	case math.IsNaN(o.failAboveGrowth) || math.IsInf(o.failAboveGrowth, 0):

@@ -56,7 +56,7 @@ func parsed(args ...string) (*options, error) {
 
 // The config combines flags that affect each other.
 func TestConfig(t *testing.T) {
-	for line, want := range map[string]audit.Options{
+	for line, want := range map[string]audit.Config{
 		"":                       {MinCount: 10, MinStem: 20, Order: audit.ByNames},
 		"--prefix=run-,run-":     {MinCount: 1, MinStem: 1, Order: audit.ByNames, Prefixes: []string{"run-"}},
 		"--min-count=5 --watch":  {MinCount: 5, MinStem: 5, Order: audit.ByRate},
@@ -67,7 +67,7 @@ func TestConfig(t *testing.T) {
 	} {
 		o, _ := parsed(strings.Fields(line)...)
 		want.Namespace = "ns"
-		if diff := cmp.Diff(want, o.about); diff != "" {
+		if diff := cmp.Diff(want, o.config); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}

@@ -16,7 +16,7 @@ func (r *run) warnings(result *audit.Result) (lines []string) {
 	report := result.Report
 	if s := report.Summary; r.namespaceUnverified && s.Objects == 0 && s.ResourceTypes > 0 {
 		lines = append(lines, terminal.Warningf("the gate checked nothing, because namespace %s is empty or doesn't "+
-			"exist. To find out which, you need permission to get namespaces", r.about.Namespace))
+			"exist. To find out which, you need permission to get namespaces", r.config.Namespace))
 	}
 	if inconsistent := report.Summary.Inconsistent; len(inconsistent) > 0 {
 		lines = append(lines, terminal.Warningf("inconsistent counts of %s. Their lists expired, so objects "+

@@ -35,7 +35,7 @@ type watchRun struct {
 
 // newWatchRun returns a watch that has not started.
 func newWatchRun(r *run) *watchRun {
-	types := r.session.Cluster.Types(r.types, r.skipped, r.about.TypesNamed, r.about.Namespace)
+	types := r.session.Cluster.Types(r.types, r.skipped, r.config.TypesNamed, r.config.Namespace)
 	return &watchRun{run: r, types: types}
 }
 
@@ -120,9 +120,9 @@ func (w *watchRun) newEngine() *live.Engine {
 	r := w.run
 	engine := live.New(*r.scanner())
 	engine.Scanner.Progress(census.Progress{Types: len(r.types)})
-	engine.Types, engine.Namespace, engine.ClockSkew = r.types, r.about.Namespace, r.clockSkew
-	engine.MinCount, engine.Interval, engine.Takes = r.about.CountsFrom(), r.interval, r.about.Takes
-	engine.Named, engine.WatchAll, engine.Discover = r.about.TypesNamed, r.about.TypesNamed, w.types.Discover
+	engine.Types, engine.Namespace, engine.ClockSkew = r.types, r.config.Namespace, r.clockSkew
+	engine.MinCount, engine.Interval, engine.Takes = r.config.CountsFrom(), r.interval, r.config.Takes
+	engine.Named, engine.WatchAll, engine.Discover = r.config.TypesNamed, r.config.TypesNamed, w.types.Discover
 	return engine
 }
 
@@ -186,7 +186,7 @@ func (w *watchRun) follow(ctx context.Context, notices <-chan string) error {
 // bound limits the rows of a screen, unless the user set --top.
 func (w *watchRun) bound(screen *screenPrinter) {
 	if screen != nil && w.run.layout.limited {
-		w.run.about.Top = mostPainted
+		w.run.config.Top = mostPainted
 	}
 }
 
@@ -213,10 +213,10 @@ func (w *watchRun) hint(ctx context.Context, result *audit.Result) {
 
 // report returns the counts of now, as an audit reports them.
 func (w *watchRun) report() (snapshot live.Snapshot, result *audit.Result, err error) {
-	about := w.run.about
-	about.AsOf, about.Watched = w.engine.Now(), true
+	config := w.run.config
+	config.AsOf, config.Watched = w.engine.Now(), true
 	counted := &audit.Counted{Server: w.run.server(), Skipped: w.types.Skipped()}
-	result, err = audit.Build(w.rows(&snapshot, counted), counted, about, w.odds)
+	result, err = audit.Build(w.rows(&snapshot, counted), counted, config, w.odds)
 	return snapshot, result, err
 }
 

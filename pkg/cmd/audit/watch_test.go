@@ -320,7 +320,7 @@ func fakeCluster(t *testing.T) *cluster.Cluster {
 func TestReportIsDated(t *testing.T) {
 	now := time.Now()
 	r := newRun(t)
-	r.about, r.session.Cluster = audit.Options{Began: now.Add(-24 * time.Hour), Order: audit.ByRate}, fakeCluster(t)
+	r.config, r.session.Cluster = audit.Config{Began: now.Add(-24 * time.Hour), Order: audit.ByRate}, fakeCluster(t)
 	w := newWatchRun(r)
 	w.engine = live.New(census.Scanner{})
 	_, result, err := w.report()
@@ -337,7 +337,7 @@ func TestReportIsDated(t *testing.T) {
 func TestScannerOfAGate(t *testing.T) {
 	r := newRun(t)
 	r.session.Cluster = fakeCluster(t)
-	r.about = audit.Options{MinCount: 1000, FailAboveCount: new(int64(4))}
+	r.config = audit.Config{MinCount: 1000, FailAboveCount: new(int64(4))}
 	if once, watch := r.scanner().MinCount, newWatchRun(r).newEngine().MinCount; once != 5 || watch != 5 {
 		t.Errorf("from %d and %d names on", once, watch)
 	}
@@ -356,8 +356,8 @@ func TestBound(t *testing.T) {
 		"a pipe, or for a machine": {nil, false, 0},
 	} {
 		w := &watchRun{run: &run{layout: layout{limited: !test.given}}}
-		if w.bound(test.screen); w.run.about.Top != test.want {
-			t.Errorf("%s: %d rows, want %d", name, w.run.about.Top, test.want)
+		if w.bound(test.screen); w.run.config.Top != test.want {
+			t.Errorf("%s: %d rows, want %d", name, w.run.config.Top, test.want)
 		}
 	}
 }

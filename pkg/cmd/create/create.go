@@ -223,7 +223,7 @@ func (o *options) follower(client *create.Client, config *rest.Config) (*follow.
 	if err != nil {
 		return nil, err
 	}
-	options := follow.Options{
+	options := follow.Config{
 		For: condition, Copies: o.flags.count, KeepFinal: showsObject(o.PrintFlags),
 		Timeout: time.Duration(o.flags.waitTimeout), RetryTimeout: o.flags.retryTimeout,
 	}

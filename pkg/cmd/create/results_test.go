@@ -136,7 +136,7 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 	tally := &create.Tally{}
 	var follower *follow.Follower
 	if o.flags.wait {
-		if follower, err = follow.New(nil, &rest.Config{}, follow.Options{}); err != nil {
+		if follower, err = follow.New(nil, &rest.Config{}, follow.Config{}); err != nil {
 			t.Fatal(err)
 		}
 	}

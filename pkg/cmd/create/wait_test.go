@@ -43,7 +43,7 @@ func TestDeletedWithoutALine(t *testing.T) {
 		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
 	}))
 	defer server.Close()
-	follower, err := follow.New(nil, &rest.Config{}, follow.Options{Deletes: &rest.Config{Host: server.URL}})
+	follower, err := follow.New(nil, &rest.Config{}, follow.Config{Deletes: &rest.Config{Host: server.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ type options struct {
 	existing      int64
 	existingGiven bool
 
-	question       report.Question
+	config         report.Config
 	createsGiven   bool
 	serverAttempts flagvalue.Attempts
 	failAbove      flagvalue.Probability
@@ -63,7 +63,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	o := &options{IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags()}
 	o.failAbove.Value = new(float64)
 	o.period = flagvalue.Duration(30 * 24 * time.Hour)
-	o.question = report.Question{
+	o.config = report.Config{
 		SuffixLength: names.SuffixLength, ClientAttempts: names.DefaultAttempts, Probability: 0.001,
 		Creates: []int64{1_000, 10_000, 100_000, 1_000_000},
 	}
@@ -113,15 +113,15 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.from, "from", "",
 		"File with a saved audit (from audit -o json) to take the counts from. - is stdin")
 	flags.Int64Var(&o.existing, "existing", 0, "Number of names that exist under the prefix")
-	flags.Int64SliceVar(&o.question.Creates, "creates", o.question.Creates,
+	flags.Int64SliceVar(&o.config.Creates, "creates", o.config.Creates,
 		"Numbers of further creates to report on, like 100,10000")
-	flags.IntVar(&o.question.SuffixLength, "suffix-length", o.question.SuffixLength,
+	flags.IntVar(&o.config.SuffixLength, "suffix-length", o.config.SuffixLength,
 		"Number of random characters in a name, from 1 to 11")
 	flags.Var(&o.serverAttempts, "server-attempts", "Number of names that the server tries per create. With auto, "+
 		"report asks the server or takes the number of the saved audit, and otherwise assumes 8")
-	flags.IntVar(&o.question.ClientAttempts, "client-attempts", o.question.ClientAttempts,
+	flags.IntVar(&o.config.ClientAttempts, "client-attempts", o.config.ClientAttempts,
 		"Number of names that kubectl genname create tries")
-	flags.Var(&flagvalue.Probability{Value: &o.question.Probability}, "probability",
+	flags.Var(&flagvalue.Probability{Value: &o.config.Probability}, "probability",
 		"Print how many creates are possible until the chance that any has failed exceeds this value, "+
 			"like 0.001 or 0.1%")
 	flags.Var(&o.failAbove, "fail-above", "Exit with code 3 if the chance that any of the further creates "+
@@ -146,17 +146,17 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.failAbove.Given() {
-		o.question.FailAbove = o.failAbove.Value
+		o.config.FailAbove = o.failAbove.Value
 	}
 	if o.rateGiven {
-		o.question.PerDay, o.question.Days = &o.rate, time.Duration(o.period).Hours()/24
+		o.config.PerDay, o.config.Days = &o.rate, time.Duration(o.period).Hours()/24
 	}
 	return nil
 }
 
 // Validate returns an error if the flags are invalid.
 func (o *options) Validate() error {
-	if err := o.validateQuestion(); err != nil {
+	if err := o.validateConfig(); err != nil {
 		return err
 	}
 	if err := o.validateSource(); err != nil {
@@ -168,20 +168,20 @@ func (o *options) Validate() error {
 	return o.validatePlot(len(o.prefixes))
 }
 
-// validateQuestion returns an error if a number is out of its range.
-func (o *options) validateQuestion() error {
-	q := o.question
+// validateConfig returns an error if a number is out of its range.
+func (o *options) validateConfig() error {
+	c := o.config
 	switch {
-	case q.SuffixLength < 1 || q.SuffixLength > maxSuffixLength:
-		return fmt.Errorf("--suffix-length must be from 1 to %d, not %d", maxSuffixLength, q.SuffixLength)
+	case c.SuffixLength < 1 || c.SuffixLength > maxSuffixLength:
+		return fmt.Errorf("--suffix-length must be from 1 to %d, not %d", maxSuffixLength, c.SuffixLength)
 	case o.existing < 0:
 		return fmt.Errorf("--existing must be 0 or more, not %d", o.existing)
-	case len(q.Creates) == 0:
+	case len(c.Creates) == 0:
 		return errors.New("--creates must have a number")
-	case q.ClientAttempts < 1 || q.ClientAttempts > flagvalue.MaxAttempts:
-		return fmt.Errorf("--client-attempts must be from 1 to %d, not %d", flagvalue.MaxAttempts, q.ClientAttempts)
-	case q.Probability <= 0 || q.Probability >= 1:
-		return fmt.Errorf("--probability must be above 0 and below 1, not %g", q.Probability)
+	case c.ClientAttempts < 1 || c.ClientAttempts > flagvalue.MaxAttempts:
+		return fmt.Errorf("--client-attempts must be from 1 to %d, not %d", flagvalue.MaxAttempts, c.ClientAttempts)
+	case c.Probability <= 0 || c.Probability >= 1:
+		return fmt.Errorf("--probability must be above 0 and below 1, not %g", c.Probability)
 	case o.rateGiven && !(o.rate > 0 && o.rate <= maxRate):
 		return fmt.Errorf("--rate must be above 0 and at most %g creates per day, not %g", maxRate, o.rate)
 	case o.periodGiven && !o.rateGiven:
@@ -189,7 +189,7 @@ func (o *options) validateQuestion() error {
 	case o.period <= 0:
 		return fmt.Errorf("--over must be positive, not %s", o.period.String())
 	}
-	for _, creates := range q.Creates {
+	for _, creates := range c.Creates {
 		if creates < 1 {
 			return fmt.Errorf("--creates must be at least 1, not %d", creates)
 		}
@@ -216,13 +216,13 @@ func (o *options) Run(ctx context.Context) error {
 		session.Lines(subject.warnings)
 		return err
 	}
-	o.question.Server = subject.server
-	report, err := report.New(ctx, o.question, subject.populations)
+	o.config.Server = subject.server
+	report, err := report.New(ctx, o.config, subject.populations)
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("interrupted before the report was complete")
 	case err != nil:
-		return explained(err, o.question.SuffixLength)
+		return explained(err, o.config.SuffixLength)
 	}
 	view := scan.View{Gate: evaluate(report.Gate, subject, o.ignoreNotFound)}
 	if o.printFlags.ForMachines() {

@@ -24,24 +24,24 @@ const (
 
 // printPrefixes prints a table that has a row for each prefix. The columns of chances are left out unless a user chose
 // the numbers of creates.
-func printPrefixes(out io.Writer, r *v1alpha1.CollisionReport, q report.Question, byCreates, header bool) {
-	probability := humanize.ChanceOf(q.Probability)
+func printPrefixes(out io.Writer, r *v1alpha1.CollisionReport, config report.Config, byCreates, header bool) {
+	probability := humanize.ChanceOf(config.Probability)
 	headers := []string{"NAMESPACE", "RESOURCE", prefixColumn, "NAMES", "ATTEMPTS"}
 	legend := fmt.Sprintf("%[1]s AT is the number of creates after which the chance that any has failed is %[1]s.",
 		probability)
 	if byCreates {
-		for _, creates := range q.Creates {
+		for _, creates := range config.Creates {
 			headers = append(headers, millions(creates))
 		}
 		legend += fmt.Sprintf(" The numbered columns show the chance that any of so many creates has failed. "+
 			"%s is less than one in 10^9.", humanize.Negligible)
 	}
 	headers = append(headers, probability+" AT")
-	if q.PerDay != nil {
+	if config.PerDay != nil {
 		headers = append(headers, "FIRST FAILURE AFTER")
 	}
 	table := table.New(headers...)
-	for items := range slices.Chunk(r.Items, len(q.Creates)) {
+	for items := range slices.Chunk(r.Items, len(config.Creates)) {
 		table.Add(prefixCells(items, byCreates)...)
 	}
 	if terminal.IsTerminal(out) {

@@ -61,7 +61,7 @@ func (o *options) validateSource() error {
 	case len(given) > 1:
 		return fmt.Errorf("%s can't be used together, because each sets the number of existing names",
 			strings.Join(given, " and "))
-	case len(given) == 1 && !o.existingGiven && o.question.SuffixLength != names.SuffixLength:
+	case len(given) == 1 && !o.existingGiven && o.config.SuffixLength != names.SuffixLength:
 		return fmt.Errorf("--suffix-length can't be used with counted names, because servers always use %d "+
 			"characters", names.SuffixLength)
 	}

@@ -16,16 +16,16 @@ func (o *options) print(out io.Writer, report *v1alpha1.CollisionReport) error {
 	if o.plot {
 		return printPlot(out, report)
 	}
-	header, single := !o.printFlags.NoHeaders, isSingle(report, o.question)
-	printText(out, terminal.OneLine(verdictOf(report, o.question))+"\n")
+	header, single := !o.printFlags.NoHeaders, isSingle(report, o.config)
+	printText(out, terminal.OneLine(verdictOf(report, o.config))+"\n")
 	if !single {
-		printPrefixes(out, report, o.question, o.createsGiven, header)
+		printPrefixes(out, report, o.config, o.createsGiven, header)
 		return nil
 	}
-	printParts(out, chances(report, o.question), header)
+	printParts(out, chances(report, o.config), header)
 	printText(out, fmt.Sprintf("\nCells show the chance that any of these creates has failed. %[1]s is less than one "+
 		"in 10^9. %[2]s AT is the number of creates after which the chance is %[2]s.",
-		humanize.Negligible, humanize.ChanceOf(o.question.Probability)))
+		humanize.Negligible, humanize.ChanceOf(o.config.Probability)))
 	if steady := report.Items[0].Churn; steady != nil {
 		fmt.Fprintf(out, "\nWith %s creates and as many deletions a day, for %s:\n",
 			rateText(steady.CreatesPerDay), shortDurations.Replace(o.period.String()))
@@ -70,12 +70,12 @@ func rowsOf(report *v1alpha1.CollisionReport) []row {
 
 // chances returns the probability that any create has failed after each number of creates, and the number of creates
 // at which it reaches --probability.
-func chances(report *v1alpha1.CollisionReport, q report.Question) *table.Table {
+func chances(report *v1alpha1.CollisionReport, config report.Config) *table.Table {
 	header := []string{"AFTER … MORE CREATES"}
-	for _, creates := range q.Creates {
+	for _, creates := range config.Creates {
 		header = append(header, millions(creates))
 	}
-	table := numbers(append(header, humanize.ChanceOf(q.Probability)+" AT")...)
+	table := numbers(append(header, humanize.ChanceOf(config.Probability)+" AT")...)
 	for _, row := range rowsOf(report) {
 		cells := []string{row.label}
 		for _, item := range report.Items {

@@ -19,15 +19,15 @@ var states = map[v1alpha1.CollisionState]string{
 }
 
 // isSingle reports whether a report has one prefix. It has an item for each number of creates.
-func isSingle(r *v1alpha1.CollisionReport, q report.Question) bool {
-	return len(r.Items) == len(q.Creates)
+func isSingle(r *v1alpha1.CollisionReport, config report.Config) bool {
+	return len(r.Items) == len(config.Creates)
 }
 
 // verdictOf returns the first sentences.
-func verdictOf(report *v1alpha1.CollisionReport, q report.Question) string {
-	chance := chanceOf(closest(report), q.Probability)
-	if !isSingle(report, q) {
-		return verdictOfSeveral(report, len(report.Items)/len(q.Creates), chance)
+func verdictOf(report *v1alpha1.CollisionReport, config report.Config) string {
+	chance := chanceOf(closest(report), config.Probability)
+	if !isSingle(report, config) {
+		return verdictOfSeveral(report, len(report.Items)/len(config.Creates), chance)
 	}
 	item := report.Items[0]
 	verdict := namesOf(item)

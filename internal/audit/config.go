@@ -15,8 +15,8 @@ import (
 
 const day = 24 * time.Hour
 
-// Options are the scope of an audit, the rows that it shows, and the limits of its gate.
-type Options struct {
+// Config is the scope of an audit, the rows that it shows, and the limits of its gate.
+type Config struct {
 	// Watched is true for the rows of a watch. The report of a watch has no verdict.
 	Watched bool
 	// Namespace is the counted namespace, or empty for all.
@@ -53,11 +53,11 @@ type Options struct {
 	FailAboveGrowth *float64
 }
 
-func (o *Options) countedAt() time.Time {
-	if o.AsOf.IsZero() {
-		return o.Began
+func (c *Config) countedAt() time.Time {
+	if c.AsOf.IsZero() {
+		return c.Began
 	}
-	return o.AsOf
+	return c.AsOf
 }
 
 // The times of the columns LAST-10M and LAST-24H.
@@ -75,65 +75,65 @@ func last(pool *pools.Pool, length time.Duration) int64 {
 }
 
 // Gated reports whether there is a gate that checks each row.
-func (o *Options) Gated() bool {
-	return o.FailAbove != nil || o.FailAboveCount != nil || o.FailAboveGrowth != nil
+func (c *Config) Gated() bool {
+	return c.FailAbove != nil || c.FailAboveCount != nil || c.FailAboveGrowth != nil
 }
 
 // least returns the number of names from which on the report shows a name pool.
-func (o *Options) least(pool *pools.Pool) int64 {
+func (c *Config) least(pool *pools.Pool) int64 {
 	if pool.Naming == object.ByStem {
-		return o.MinStem
+		return c.MinStem
 	}
-	return o.MinCount
+	return c.MinCount
 }
 
 // StemsFrom is CountsFrom for stems.
-func (o *Options) StemsFrom() int64 { return o.countsFrom(o.MinStem) }
+func (c *Config) StemsFrom() int64 { return c.countsFrom(c.MinStem) }
 
 // CountsFrom returns the number of names from which on the census must return a prefix. It is below MinCount if
 // hidden prefixes are needed: for named prefixes, for a gate, or for a comparison with Old.
-func (o *Options) CountsFrom() int64 {
-	from := o.countsFrom(o.MinCount)
-	if o.FailAbove != nil { // one attempt has the largest chance
+func (c *Config) CountsFrom() int64 {
+	from := c.countsFrom(c.MinCount)
+	if c.FailAbove != nil { // one attempt has the largest chance
 		size, _ := analyze.NamePoolSize(names.SuffixLength)
-		from = min(from, int64(*o.FailAbove*float64(size)))
+		from = min(from, int64(*c.FailAbove*float64(size)))
 	}
 	return max(from, 1)
 }
 
-func (o *Options) countsFrom(from int64) int64 {
-	if o.FailAboveCount != nil {
-		from = min(from, *o.FailAboveCount+1)
+func (c *Config) countsFrom(from int64) int64 {
+	if c.FailAboveCount != nil {
+		from = min(from, *c.FailAboveCount+1)
 	}
-	if len(o.Prefixes) > 0 || o.FailAboveGrowth != nil || o.Old != nil {
+	if len(c.Prefixes) > 0 || c.FailAboveGrowth != nil || c.Old != nil {
 		from = 1
 	}
 	return max(from, 1)
 }
 
 // Takes reports whether the audit counts a prefix of a type.
-func (o *Options) Takes(resource schema.GroupResource, prefix string) bool {
-	if o.PrefixesOf != nil {
-		return slices.Contains(o.PrefixesOf[resource], prefix)
+func (c *Config) Takes(resource schema.GroupResource, prefix string) bool {
+	if c.PrefixesOf != nil {
+		return slices.Contains(c.PrefixesOf[resource], prefix)
 	}
-	return len(o.Prefixes) == 0 || slices.Contains(o.Prefixes, prefix)
+	return len(c.Prefixes) == 0 || slices.Contains(c.Prefixes, prefix)
 }
 
 // asNamed returns a prefix of a type as the user named it, if at all: PREFIX or TYPE/PREFIX.
-func (o *Options) asNamed(resource schema.GroupResource, prefix string) string {
-	if o.PrefixesOf == nil {
+func (c *Config) asNamed(resource schema.GroupResource, prefix string) string {
+	if c.PrefixesOf == nil {
 		return prefix
 	}
 	return resource.String() + "/" + prefix
 }
 
-func (o *Options) named() (all []string) {
-	if o.PrefixesOf == nil {
-		return o.Prefixes
+func (c *Config) named() (all []string) {
+	if c.PrefixesOf == nil {
+		return c.Prefixes
 	}
-	for resource, prefixes := range o.PrefixesOf {
+	for resource, prefixes := range c.PrefixesOf {
 		for _, prefix := range prefixes {
-			all = append(all, o.asNamed(resource, prefix))
+			all = append(all, c.asNamed(resource, prefix))
 		}
 	}
 	slices.Sort(all)
@@ -144,13 +144,13 @@ func (o *Options) named() (all []string) {
 type nearest map[string]pools.Near
 
 // add offers a name pool to all named prefixes.
-func (n nearest) add(options *Options, pool *pools.Pool) {
-	named := options.Prefixes
-	if options.PrefixesOf != nil {
-		named = options.PrefixesOf[pool.GroupResource]
+func (n nearest) add(config *Config, pool *pools.Pool) {
+	named := config.Prefixes
+	if config.PrefixesOf != nil {
+		named = config.PrefixesOf[pool.GroupResource]
 	}
 	for _, prefix := range named {
-		key := options.asNamed(pool.GroupResource, prefix)
+		key := config.asNamed(pool.GroupResource, prefix)
 		near := n[key]
 		if near.Offer(prefix, pool.Prefix, pool.Names); near.Prefix != "" {
 			n[key] = near
