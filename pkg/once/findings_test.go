@@ -77,7 +77,7 @@ func sending(t *testing.T, transport http.RoundTripper) *operation {
 	object.SetNamespace("default")
 	return &operation{
 		client: Dynamic(client, mapper), object: object, generateName: "once-", name: object.GetName(),
-		place:      derive.Object{Kind: "ConfigMap", Namespace: "default", GenerateName: "once-"},
+		identity:   derive.Object{Kind: "ConfigMap", Namespace: "default", GenerateName: "once-"},
 		annotation: "v1-00112233445566778899aabbccddeeff-0-0",
 	}
 }
