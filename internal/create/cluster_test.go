@@ -224,12 +224,11 @@ func configOf(c requests) settings {
 func (s settings) session(ctx context.Context) *Session { return newSession(ctx, s.client, s.Config) }
 
 // start runs a new session with the documents, and passes its events to sink.
-func (s settings) start(ctx context.Context, sink func(*Session, Event), documents ...string) Summary {
+func (s settings) start(ctx context.Context, sink func(*Session, Event), documents ...string) {
 	session := s.session(ctx)
 	for e := range session.Create(input(documents...)) {
 		sink(session, e)
 	}
-	return session.Summary()
 }
 
 // begin runs a new session, and returns its events and its Summary.

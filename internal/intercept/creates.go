@@ -44,16 +44,16 @@ type table struct {
 	clients map[key][]chan struct{} // that wait for a response; closed when they have it or gave up
 }
 
-// moment limits the wait of settle.
-const moment = 100 * time.Millisecond
+// resetDelay limits the wait of waitForClients.
+const resetDelay = 100 * time.Millisecond
 
-// settle waits for the clients of equal creates in flight. A client can repeat its create before the proxy knows that
-// it gave up. Over HTTP/2, the reset of a stream often comes after the next request.
-func (t *table) settle(ctx context.Context, k key) {
+// waitForClients waits for the clients of equal creates in flight. A client can repeat its create before the proxy
+// knows that it gave up. Over HTTP/2, the reset of a stream often comes after the next request.
+func (t *table) waitForClients(ctx context.Context, k key) {
 	t.mu.Lock()
 	clients := slices.Clone(t.clients[k])
 	t.mu.Unlock()
-	over := time.After(moment)
+	over := time.After(resetDelay)
 	for _, left := range clients {
 		select {
 		case <-left:
@@ -65,8 +65,8 @@ func (t *table) settle(ctx context.Context, k key) {
 	}
 }
 
-// enter records a client that waits, until it calls leave.
-func (t *table) enter(k key) (leave func()) {
+// addClient records a client that waits, until it calls remove.
+func (t *table) addClient(k key) (remove func()) {
 	left := make(chan struct{})
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -157,8 +157,8 @@ func (p *Proxy) Unfetched() (outcomes []Outcome, more int) {
 func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 	p.running.Add(1) // until the response is written
 	defer p.running.Done()
-	p.table.settle(r.Context(), sent.key)
-	defer p.table.enter(sent.key)()
+	p.table.waitForClients(r.Context(), sent.key)
+	defer p.table.addClient(sent.key)()
 	c, ended := p.table.take(sent.key)
 	stored := ended && c.outcome.Class == Created
 	switch {

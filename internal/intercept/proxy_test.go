@@ -319,7 +319,7 @@ func TestRepeatedBeforeGivingUp(t *testing.T) {
 	for name, test := range map[string]struct {
 		early   time.Duration
 		objects int
-	}{"at once": {0, 1}, "soon": {moment / 2, 1}, "another create": {2 * moment, 2}} {
+	}{"at once": {0, 1}, "soon": {resetDelay / 2, 1}, "another create": {2 * resetDelay, 2}} {
 		synctest.Test(t, func(t *testing.T) {
 			server, release := oncetest.NewServer(), make(chan struct{})
 			server.Next("create", "configmaps", func(r *oncetest.Request) (*http.Response, error) {
