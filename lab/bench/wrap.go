@@ -55,9 +55,9 @@ func (b *bench) wrappedCreates(ctx context.Context, cp *controlplane.ControlPlan
 	if err != nil {
 		return "", "", err
 	}
-	kubectl := []string{cp.Binaries.Kubectl, "create", "-f", path, elsewhere}
-	c.add("`kubectl create -f`", b.creates(n, kubectl...))
-	c.add("`bare kubectl create -f`", b.creates(n, append([]string{b.bare}, kubectl...)...))
+	kubectl := []string{cp.Binaries.Kubectl, "create", "-f", path}
+	c.add("`kubectl create -f`", b.creates(n, append(kubectl, elsewhere)...))
+	c.add("`bare kubectl create -f`", b.creates(n, append(append([]string{b.bare}, kubectl...), elsewhere)...))
 	c.add("`kubectl genname wrap -- kubectl create -f`", b.creates(n, b.underWrap(kubectl...)...))
 	c.add("`kubectl genname wrap -- true`", b.creates(0, b.underWrap("true")...))
 	if err := c.run(ctx, 2*b.runs); err != nil {
