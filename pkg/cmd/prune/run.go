@@ -253,14 +253,22 @@ func (o *options) checkAccess(ctx context.Context, s *scan.Session, p *prune.Pru
 	return err
 }
 
-// again returns the words of the command that carries out the plan of this run. That command makes a new plan. With
-// --keep, objects that were created meanwhile would let it delete more objects, so the command has --max-delete with
-// the size of this plan.
+// again returns the words of the command that carries out the plan of this run. That command makes a new plan.
 func (o *options) again(plan *prune.Plan, report *v1alpha1.PruneReport, namespace string) []string {
-	words := []string{"kubectl", "genname", "prune"}
+	var targets []string
 	for _, t := range o.targets {
-		words = append(words, t.String())
+		targets = append(targets, t.String())
 	}
+	return append(o.planCommand(plan, report, namespace, targets...), "--yes")
+}
+
+// planCommand returns the words of the command that plans for targets with the flags of this run. With --keep, objects
+// that were created meanwhile would let it delete more objects, so the command has --max-delete with the size of this
+// plan.
+func (o *options) planCommand(
+	plan *prune.Plan, report *v1alpha1.PruneReport, namespace string, targets ...string,
+) []string {
+	words := append([]string{"kubectl", "genname", "prune"}, targets...)
 	if o.scope.AllNamespaces {
 		words = append(words, "-A")
 	} else if namespace != "" {
@@ -279,7 +287,7 @@ func (o *options) again(plan *prune.Plan, report *v1alpha1.PruneReport, namespac
 	if report.Summary.Chosen > 0 && (o.keep.given || o.keepFailed.given || o.maxDelete.text != "") {
 		words = append(words, "--max-delete", strconv.FormatInt(report.Summary.Chosen, 10))
 	}
-	return append(words, "--yes")
+	return words
 }
 
 // delete deletes the objects of the plan, and records the outcomes in the report.

@@ -42,7 +42,7 @@ func (o *options) planView(
 	chosen := report.Summary.Chosen
 	if chosen == 0 {
 		lines := append([]string{nothing(report.Criteria, namespace)}, leftText(report)...)
-		return scan.View{Verdict: append(lines, o.jobLines(plan, again)...)}
+		return scan.View{Verdict: append(lines, o.jobLines(plan, report, namespace)...)}
 	}
 	v := scan.View{Gate: exceeded(report, o.maxDelete)}
 	if ends := unknownEnds(plan, o.stem); len(ends) > 0 {
@@ -78,14 +78,13 @@ func (o *options) planView(
 	return v
 }
 
-// jobLines returns the command that plans the deletion of the Jobs whose Pods are left. again is that of this plan.
-func (o *options) jobLines(plan *prune.Plan, again []string) []string {
+// jobLines returns the command that plans the deletion of the Jobs whose Pods are left.
+func (o *options) jobLines(plan *prune.Plan, report *v1alpha1.PruneReport, namespace string) []string {
 	for _, p := range plan.Pools {
 		prefix := p.Job[:strings.LastIndex(p.Job, "-")+1]
 		if derive.GeneratedFrom(p.Job, prefix) {
-			words := slices.Concat(again[:3], []string{"jobs/" + prefix}, again[3+len(o.targets):len(again)-1])
 			return []string{terminal.Sprintf("The Job %s owns Pods of this prefix. To plan the deletion of such Jobs "+
-				"with their Pods:", p.Job), terminal.Hint(words...)}
+				"with their Pods:", p.Job), terminal.Hint(o.planCommand(plan, report, namespace, "jobs/"+prefix)...)}
 		}
 	}
 	return nil
