@@ -6,7 +6,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // CreatorKind is the kind of the controllers that created some objects, or the field manager if there are no
@@ -190,7 +189,7 @@ func (p pass) begin() string {
 	if p.isStem {
 		return p.prefix
 	}
-	return p.prefix[:min(len(p.prefix), names.MaxLength-derive.SuffixLength)]
+	return derive.EffectivePrefix(p.prefix)
 }
 
 // precedes reports whether an object is before the last one in the order of the keys in etcd, NAMESPACE/NAME.

@@ -200,7 +200,7 @@ func (s Secret) ID(source Source, o Object) string {
 func (s Secret) Name(id, generateName string) string {
 	hash := s.prf("name", id, generateName, "0", strconv.Itoa(SuffixLength))
 	rest, base, digit := new(big.Int).SetBytes(hash[:16]), big.NewInt(int64(len(names.Alphabet))), new(big.Int)
-	name := []byte(kept(generateName))
+	name := []byte(EffectivePrefix(generateName))
 	for range SuffixLength {
 		rest.DivMod(rest, base, digit)
 		name = append(name, names.Alphabet[digit.Int64()])
@@ -208,8 +208,8 @@ func (s Secret) Name(id, generateName string) string {
 	return string(name)
 }
 
-// kept returns the part of generateName that Name keeps.
-func kept(generateName string) string {
+// EffectivePrefix returns the part of generateName that Name keeps.
+func EffectivePrefix(generateName string) string {
 	return strings.ToValidUTF8(generateName[:min(len(generateName), names.MaxLength-SuffixLength)], "")
 }
 
@@ -220,7 +220,7 @@ func GeneratedFrom(name, generateName string) bool {
 	if prefix, _, ok := names.Split(name); ok && prefix == names.EffectivePrefix(generateName) {
 		return true
 	}
-	prefix := kept(generateName)
+	prefix := EffectivePrefix(generateName)
 	suffix, ok := strings.CutPrefix(name, prefix)
 	isLonger := len(suffix) == SuffixLength || len(suffix) > names.SuffixLength && prefix == generateName
 	return ok && isLonger && generateName != "" && strings.Trim(suffix, names.Alphabet) == ""
