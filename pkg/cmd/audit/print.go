@@ -44,11 +44,16 @@ func (r *run) view(ctx context.Context, result *audit.Result) scan.View {
 	return v
 }
 
+// nothingRead reports whether no type could be read.
+func nothingRead(report *v1alpha1.AuditReport) bool {
+	return report.Summary.ResourceTypes == 0 && len(report.Scope.Resources) > 0
+}
+
 // emptyLines returns the reason why there is no table. If nothing could be read, the warnings and the error are the
 // reason. If no name has a prefix that the user asked for, notFoundLines are the reason.
 func (r *run) emptyLines(result *audit.Result) []string {
 	report, namespace := result.Report, r.onlyNamespace()
-	if report.Summary.ResourceTypes == 0 && len(report.Scope.Resources) > 0 {
+	if nothingRead(report) {
 		return nil
 	}
 	isEmpty := report.Summary.Prefixes == 0

@@ -108,8 +108,8 @@ func (r *run) once(ctx context.Context) error {
 
 // noNamespace returns a warning if nothing was found in a namespace because it doesn't exist.
 func (r *run) noNamespace(ctx context.Context, report *v1alpha1.AuditReport) []string {
-	namespace, s := r.onlyNamespace(), report.Summary
-	if namespace == "" || s.Prefixes > 0 || s.ResourceTypes == 0 && len(report.Scope.Resources) > 0 {
+	namespace := r.onlyNamespace()
+	if namespace == "" || report.Summary.Prefixes > 0 || nothingRead(report) {
 		return nil
 	}
 	return r.session.Cluster.NamespaceWarning(ctx, namespace)
