@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-func TestCureOf(t *testing.T) {
+func TestRetentionSetting(t *testing.T) {
 	jobs, secrets := schema.GroupResource{Group: "batch", Resource: "jobs"}, schema.GroupResource{Resource: "secrets"}
 	limit := "lower successfulJobsHistoryLimit and failedJobsHistoryLimit of the CronJob"
 	for _, test := range []struct {

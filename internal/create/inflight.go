@@ -30,7 +30,7 @@ type inFlight struct {
 	mu        sync.Mutex
 	pending   map[int]pending
 	tally     Tally
-	uncounted map[int]uncounted // what is not in the tally yet, by the number of the document
+	uncounted map[int]uncounted // by the number of the document
 	documents int
 	abandoned bool // the tally is final
 }

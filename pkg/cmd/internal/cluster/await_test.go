@@ -94,14 +94,14 @@ func TestNewWaitsForTheServer(t *testing.T) {
 	}
 }
 
-// When the time is up, New returns the error of the last request. Without patience, and for a
+// When the time is up, New returns the error of the last request. Without a time to wait, and for a
 // server that the kubeconfig doesn't name, it doesn't wait.
 func TestNewGivesUp(t *testing.T) {
 	for _, test := range []struct {
-		host     string
-		patience time.Duration
-		want     string
-		printed  int
+		host    string
+		wait    time.Duration
+		want    string
+		printed int
 	}{
 		{"http://127.0.0.1:1", time.Millisecond, "the server was unreachable for 1ms: ask the server for its version: ", 1},
 		{"http://127.0.0.1:1", 0, "ask the server for its version: ", 0},
@@ -110,7 +110,7 @@ func TestNewGivesUp(t *testing.T) {
 		recovers := &comingBack{refuse: 1000}
 		printed := 0
 		report := func(string) { printed++ }
-		_, err := New(t.Context(), factory{config: &rest.Config{Host: test.host, Dial: recovers.dial}}, &flagvalue.Attempts{}, ServerWait{test.patience, report})
+		_, err := New(t.Context(), factory{config: &rest.Config{Host: test.host, Dial: recovers.dial}}, &flagvalue.Attempts{}, ServerWait{test.wait, report})
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || printed != test.printed {
 			t.Errorf("%+v: said %d times, %v", test, printed, err)
 		}
