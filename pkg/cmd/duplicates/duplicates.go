@@ -57,9 +57,9 @@ var longHelp = templates.LongDesc(`
 	caches and restarted controllers leave such groups. The command changes nothing.
 
 	The objects of a group have the same type, namespace, effective prefix, owner and content.
-	Each object was created at most --within after the previous object of its group. The
-	content is all fields of the field manager that created the object. The command compares
-	Secrets only if you name the type.
+	Each object was created at most --within after the previous object of its group, or has its
+	creation ID. The content is all fields of the field manager that created the object. The
+	command compares Secrets only if you name the type.
 
 	Each group has a grade.
 

@@ -69,8 +69,8 @@ var longHelp = templates.LongDesc(`
 	from PREFIX. With --stem, it deletes objects whose names are PREFIX and a number, a time, a
 	hash or a revision. With --orphaned, it deletes Pods without a controller whose labels name a
 	Job that doesn't exist. It keeps objects that have a controller, unless you set --owned. It
-	keeps ConfigMaps, Secrets, ServiceAccounts and PersistentVolumeClaims that Pods or templates
-	of Pods use by name, unless you set --in-use.
+	keeps ConfigMaps, Secrets, ServiceAccounts and PersistentVolumeClaims that unfinished Pods or
+	templates of Pods use by name, unless you set --in-use.
 
 	prune keeps objects that have not finished, unless you set --running. It recognizes them by
 	the status of these kinds:
@@ -131,7 +131,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Delete only objects older than this age, like 90m, 24h or 30d by the server's clock, "+
 			"or created before this time, like 2026-11-21T08:00:00Z")
 	flags.StringVar(&o.finishedFor, "finished-for", "",
-		"Delete only objects that finished this long ago, or before this time. It counts from the end of a Job or Pod")
+		"Delete only objects that finished this long ago, or before this time. "+
+			"Objects whose status has no end time stay")
 	flags.Var(&o.keep, "keep", "Number of newest objects to keep for each prefix in each namespace. "+
 		"Objects that have not finished don't count")
 	flags.Var(&o.keepFailed, "keep-failed",
@@ -148,7 +149,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.orphaned, "orphaned", false, "Delete Pods without a controller whose labels name a Job that "+
 		"doesn't exist")
 	flags.BoolVar(&o.inUse, "in-use", false, "Also delete ConfigMaps, Secrets, ServiceAccounts and "+
-		"PersistentVolumeClaims that Pods or templates of Pods use")
+		"PersistentVolumeClaims that unfinished Pods or templates of Pods use")
 	flags.BoolVar(&o.allowNone, "allow-none", false, "Succeed if there are no objects of a prefix")
 	flags.BoolVar(&o.yes, "yes", false, "Delete the objects. Without it, the command prints only the plan")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "Print only the plan, as without --yes")
