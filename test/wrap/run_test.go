@@ -35,6 +35,11 @@ func TestKubeconfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, cluster := range config.Clusters {
+		if !strings.HasPrefix(cluster.Server, "https://127.0.0.1:") || cluster.CertificateAuthorityData == nil {
+			t.Errorf("the proxy is %s, want TLS on 127.0.0.1 with a certificate in the kubeconfig", cluster.Server)
+		}
+	}
 	for _, user := range config.AuthInfos {
 		if len(user.Token) != 64 || user.ClientKeyData != nil || user.Exec != nil {
 			t.Errorf("the kubeconfig has other credentials than a token of 256 bits")
