@@ -1,6 +1,7 @@
 package intercept
 
 import (
+	"bytes"
 	"io"
 	"log"
 	"net/http"
@@ -42,6 +43,9 @@ func newPassthrough(config *rest.Config, server *url.URL, host string) (http.Han
 			}
 		},
 		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			if err := keepBody(r); err != nil {
+				return nil, err
+			}
 			if r.Header.Get("Upgrade") != "" {
 				return upgrades.RoundTrip(r)
 			}
@@ -100,6 +104,21 @@ func withFreshToken(config *rest.Config) *rest.Config {
 		config.Wrap(transport.ResettableTokenSourceWrapTransport(transport.NewCachedFileTokenSource(file)))
 	}
 	return config
+}
+
+// keepBody reads a body whose size is known and small. So the request can be sent again: after a 401, and by net/http
+// if the server ended the connection before it read the request.
+func keepBody(r *http.Request) error {
+	if r.Body == nil || r.GetBody != nil || r.ContentLength < 0 || r.ContentLength > maxBody {
+		return nil
+	}
+	data, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+	r.Body, err = r.GetBody()
+	return err
 }
 
 // reauthenticated sends a request once more after a 401, unless its body is gone.

@@ -2,6 +2,7 @@ package intercept
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -14,7 +15,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
@@ -140,10 +144,14 @@ func TestRotatedToken(t *testing.T) {
 		"first of a type": {http.MethodPost, "/apis/batch/v1/namespaces/ns/jobs", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"generateName":"a-"}}`, 201},
 		"read":            {http.MethodGet, configMaps, "", 200},
 		"named":           {http.MethodPost, configMaps, named, 201},
+		"delete":          {http.MethodDelete, configMaps + "/c", `{"kind":"DeleteOptions","apiVersion":"v1"}`, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cluster := oncetest.NewServer()
+			cluster.Put(&unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "c", "namespace": "ns"},
+			}})
 			var valid atomic.Pointer[string]
 			var refused atomic.Int32
 			upstream := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -169,7 +177,8 @@ func TestRotatedToken(t *testing.T) {
 					t.Fatal(err)
 				}
 				r := f.request(t.Context(), test.method, test.path, test.body)
-				if i == 0 {
+				if i == 0 { // creates, and requests that pass through, have read the first token
+					f.do(f.request(t.Context(), http.MethodGet, configMaps, ""))
 					r = f.request(t.Context(), http.MethodPost, configMaps, generated)
 				}
 				if g := f.do(r); g.status/100 != 2 || i == 1 && g.status != test.status {
@@ -183,6 +192,53 @@ func TestRotatedToken(t *testing.T) {
 				t.Errorf("with a wrong token: %d after %d requests, want 401", g.status, refused.Load())
 			}
 		})
+	}
+}
+
+// A request that the server didn't read before it ended the connection is sent again, as without the proxy.
+func TestGoAway(t *testing.T) {
+	var connections atomic.Int32
+	upstream := httptest.NewUnstartedServer(nil)
+	upstream.TLS = &tls.Config{NextProtos: []string{"h2"}}
+	upstream.Config.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){
+		"h2": func(_ *http.Server, conn *tls.Conn, _ http.Handler) { goAway(conn, connections.Add(1) == 1) },
+	}
+	upstream.StartTLS()
+	t.Cleanup(upstream.Close)
+	f := newFixture(t, func(c *Config) {
+		c.Passthrough = &rest.Config{Host: upstream.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	})
+	g := f.do(f.request(t.Context(), http.MethodDelete, configMaps+"/a", `{"kind":"DeleteOptions","apiVersion":"v1"}`))
+	if g.status != http.StatusOK || connections.Load() != 2 {
+		t.Errorf("%d %v after %d connections, want 200 after 2", g.status, g.object, connections.Load())
+	}
+}
+
+// goAway responds to requests with 200, or ends the connection after the first one.
+func goAway(conn net.Conn, ends bool) {
+	_, err := io.ReadFull(conn, make([]byte, len(http2.ClientPreface)))
+	framer := http2.NewFramer(conn, conn)
+	if err == nil {
+		err = framer.WriteSettings()
+	}
+	for err == nil {
+		var frame http2.Frame
+		if frame, err = framer.ReadFrame(); err != nil {
+			return
+		}
+		data, is := frame.(*http2.DataFrame)
+		switch {
+		case !is || !data.StreamEnded():
+		case ends:
+			_ = framer.WriteGoAway(0, http2.ErrCodeNo, nil)
+			return
+		default:
+			var headers bytes.Buffer
+			_ = hpack.NewEncoder(&headers).WriteField(hpack.HeaderField{Name: ":status", Value: "200"}) // of a Buffer
+			err = framer.WriteHeaders(http2.HeadersFrameParam{
+				StreamID: data.StreamID, BlockFragment: headers.Bytes(), EndHeaders: true, EndStream: true,
+			})
+		}
 	}
 }
 
