@@ -159,6 +159,25 @@ func TestSecondRun(t *testing.T) {
 	}
 }
 
+// A second run doesn't get an object that is being deleted, because it would be gone soon. It is created again later.
+func TestSecondRunDuringADeletion(t *testing.T) {
+	f := newFixture(t)
+	f.run().post(generated)
+	object, now := f.Objects()[0], metav1.Now()
+	object.SetDeletionTimestamp(&now)
+	f.Put(object)
+	second := f.run()
+	g := second.post(generated)
+	message, _, _ := unstructured.NestedString(g.object.Object, "message")
+	if g.status != 409 || g.reason() != "AlreadyExists" || !strings.Contains(message, object.GetName()+`" is being deleted. `) {
+		t.Errorf("%d %s %q, want 409 with the reason", g.status, g.reason(), message)
+	}
+	f.Remove(object)
+	if g := second.post(generated); g.status != 201 || g.object.GetDeletionTimestamp() != nil || len(f.Objects()) != 1 {
+		t.Errorf("later: %d, %v, and %d objects, want a new one", g.status, g.object, len(f.Objects()))
+	}
+}
+
 // An object of an earlier run isn't reported as created, if the program gives up before it gets the object: the report
 // says how to delete it.
 func TestGivingUpOnAnEarlierObject(t *testing.T) {

@@ -68,6 +68,11 @@ func (o Outcome) Words() string { return cmp.Or(string(o.Origin), string(o.Class
 // outcomeOf returns the outcome, and the response to the client. docs/guides/any-program.md has the table. claim is nil
 // without an idempotency key.
 func outcomeOf(sent *post, claim *keyed.Claim, result exactlyonce.Result, err error) (Outcome, *response) {
+	deleted := claim != nil && result.Outcome == protocol.Found && result.Object.GetDeletionTimestamp() != nil
+	if deleted { // its name isn't free yet
+		result.Outcome = protocol.Failed
+		err = fmt.Errorf("%q is being deleted. Run the program again when it is gone", result.Name)
+	}
 	o := Outcome{Class: classOf(result, err), Name: result.Name, Err: err}
 	var failure *exactlyonce.Error
 	if errors.As(err, &failure) {
@@ -81,7 +86,7 @@ func outcomeOf(sent *post, claim *keyed.Claim, result exactlyonce.Result, err er
 	switch got := result.Response; {
 	case o.Class == Unknown:
 		r = responseOf(unknown(sent, o))
-	case errors.Is(err, exactlyonce.ErrMismatch):
+	case deleted, errors.Is(err, exactlyonce.ErrMismatch):
 		r = responseOf(status(http.StatusConflict, metav1.StatusReasonAlreadyExists,
 			fmt.Sprintf("nothing was created: %s", o.Err)))
 	case got == nil:

@@ -183,12 +183,12 @@ var cases = []struct {
 	{"created by a webhook under another name", func(f *fixture) {
 		f.Next("create", "configmaps", oncetest.Mutate(rename, nil))
 	}, 201, "", 1},
-	{"new content, with a key", func(f *fixture) {
+	{"content that the first run didn't send, with a key", func(f *fixture) {
 		f.run().post(of(`"date":"1"`))
 		f.config.Contents = f.contents()
 		f.proxy, _ = New(f.t.Context(), f.config)
 	}, 422, "Invalid", 1},
-	{"another digest, with a key", func(f *fixture) {
+	{"the object of the key has other content or is being deleted", func(f *fixture) {
 		f.run().post(generated)
 		object := f.Objects()[0]
 		annotations := object.GetAnnotations()
@@ -232,7 +232,7 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("Retry-After %s after %s", g.header.Get("Retry-After"), time.Since(began))
 			}
 			outcomes, _ := f.proxy.Unfetched()
-			keeps := map[Class]string{Created: "if the program gave up", Refused: "yes", Unknown: "yes"}
+			keeps := map[Class]string{Created: "yes, if the program gave up", Refused: "yes", Unknown: "yes"}
 			end := resultOfStatus(test.status)
 			if (len(outcomes) == 1) != (end == Unknown) {
 				t.Errorf("unfetched: %v", outcomes)
