@@ -92,6 +92,10 @@ func TestProcess(t *testing.T) {
 			name: "ignores SIGTERM", script: "trap '' TERM; trap 'done=1' USR1; echo ready; until [ $done ]; do sleep 0.1; done; " + create,
 			signal: syscall.SIGTERM, stdout: "ready\n" + printed, objects: 1,
 		},
+		{
+			name: "in the background of a script", script: "trap 'done=1' USR1; echo ready; until [ $done ]; do sleep 0.1; done; " + create,
+			signal: syscall.SIGINT, stdout: "ready\n" + printed, objects: 1,
+		},
 		{name: "closes stdin", script: "exec 0<&-; " + create, stdout: printed, objects: 1},
 		{name: "closes all streams", script: "exec 0<&- >&- 2>&-; " + create, objects: 1},
 		{
@@ -182,7 +186,11 @@ func newProcess(t *testing.T, fault func(dir string) faultproxy.Fault) *process 
 // do returns the result. Its stdout ends with the output of a child that outlives the program.
 func (p *process) do(t *testing.T) harness.Result {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), harness.Plugin(t), append([]string{"wrap"}, p.args...)...)
+	ignore := ""
+	if p.signal == syscall.SIGINT { // as a script does for a command in the background
+		ignore = `trap "" INT; `
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", ignore + `exec "$0" wrap "$@"`, harness.Plugin(t)}, p.args...)...)
 	cmd.Env, cmd.SysProcAttr = p.shell.Env, &syscall.SysProcAttr{Setsid: true}
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

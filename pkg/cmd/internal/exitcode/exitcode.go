@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,14 +24,10 @@ const (
 	Interrupted  = 130 // stopped by SIGINT, SIGTERM or SIGHUP, with a shell's code for SIGINT
 )
 
-// Signals returns the signals that interrupt a command. SIGHUP stays ignored if the parent
-// process ignores it, as nohup does.
-func Signals() (all []os.Signal) {
-	all = []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		all = append(all, syscall.SIGHUP)
-	}
-	return all
+// Signals returns the signals that interrupt a command. SIGHUP and SIGINT stay ignored if the parent process ignores
+// them. nohup ignores SIGHUP, and a script ignores SIGINT for a command in the background.
+func Signals() []os.Signal {
+	return append(slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGHUP}, signal.Ignored), syscall.SIGTERM)
 }
 
 // Error is an error with an exit code, and with lines to print after the error without a prefix.
