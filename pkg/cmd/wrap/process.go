@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,8 +90,11 @@ func (s *session) environment() []string {
 			set[name] = s.path
 		}
 	}
-	for _, name := range []string{"NO_PROXY", "no_proxy"} {
-		set[name] = strings.TrimPrefix(os.Getenv(name)+",127.0.0.1", ",")
+	// A program reads one of the two, and the other one only if that is empty. "*" means all hosts only if it is alone.
+	for name, other := range map[string]string{"NO_PROXY": "no_proxy", "no_proxy": "NO_PROXY"} {
+		if set[name] = cmp.Or(os.Getenv(name), os.Getenv(other)); set[name] != "*" {
+			set[name] = strings.TrimPrefix(set[name]+",127.0.0.1", ",")
+		}
 	}
 	all := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

@@ -41,15 +41,14 @@ func TestListen(t *testing.T) {
 // The program's environment leads to the proxy only.
 func TestEnvironment(t *testing.T) {
 	for name, value := range map[string]string{
-		"KUBECONFIG": "/mine", "K8S_AUTH_KUBECONFIG": "/mine", "KUBE_CONFIG_PATH": "", "NO_PROXY": "a,b", "no_proxy": "",
+		"KUBECONFIG": "/mine", "K8S_AUTH_KUBECONFIG": "/mine", "KUBE_CONFIG_PATH": "",
 		"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443",
 	} {
 		t.Setenv(name, value)
 	}
 	all := (&session{path: "/ours", cache: "/cache"}).environment()
 	for _, want := range []string{
-		"KUBECONFIG=/ours", "K8S_AUTH_KUBECONFIG=/ours", "KUBE_CONFIG_PATH=", "NO_PROXY=a,b,127.0.0.1", "no_proxy=127.0.0.1",
-		"KUBECACHEDIR=/cache",
+		"KUBECONFIG=/ours", "K8S_AUTH_KUBECONFIG=/ours", "KUBE_CONFIG_PATH=", "KUBECACHEDIR=/cache",
 	} {
 		name, _, _ := strings.Cut(want, "=")
 		got := slices.DeleteFunc(slices.Clone(all), func(v string) bool { return !strings.HasPrefix(v, name+"=") })
@@ -62,9 +61,29 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// Each program reads one of the two variables, and finds in it all hosts that it had before.
+func TestNoProxy(t *testing.T) {
+	for _, test := range []struct{ upper, lower, wantUpper, wantLower string }{
+		{"", "", "127.0.0.1", "127.0.0.1"},
+		{"a,b", "", "a,b,127.0.0.1", "a,b,127.0.0.1"},
+		{"", "c", "c,127.0.0.1", "c,127.0.0.1"},
+		{"a,b", "c", "a,b,127.0.0.1", "c,127.0.0.1"},
+		{"*", "", "*", "*"},
+	} {
+		t.Setenv("NO_PROXY", test.upper)
+		t.Setenv("no_proxy", test.lower)
+		all := (&session{}).environment()
+		for _, want := range []string{"NO_PROXY=" + test.wantUpper, "no_proxy=" + test.wantLower} {
+			if !slices.Contains(all, want) {
+				t.Errorf("NO_PROXY=%s and no_proxy=%s: %q lacks %s", test.upper, test.lower, all, want)
+			}
+		}
+	}
+}
+
 // A variable that leads past the proxy is an error.
 func TestBypasses(t *testing.T) {
-	for _, name := range bypasses {
+	for _, name := range []string{"ARGO_SERVER", "HELM_KUBEAPISERVER", "K8S_AUTH_HOST", "KUBE_HOST"} {
 		t.Run(name, func(t *testing.T) {
 			if err := checkEnvironment(); err != nil {
 				t.Fatal(err)
