@@ -65,7 +65,7 @@ func (o *options) runProgram(ctx context.Context, program string, environment []
 
 var (
 	// bypasses are the variables that name a server, so that a program doesn't use its KUBECONFIG.
-	bypasses = []string{"ARGO_SERVER", "HELM_KUBEAPISERVER", "K8S_AUTH_HOST", "KUBE_HOST"}
+	bypasses = []string{"ARGO_SERVER", "HELM_KUBEAPISERVER", "K8S_AUTH_HOST", "KUBERNETES_MASTER", "KUBE_HOST"}
 	// configs are the variables that name a kubeconfig instead of KUBECONFIG.
 	configs = []string{"K8S_AUTH_KUBECONFIG", "KUBE_CONFIG_PATH", "KUBE_CONFIG_PATHS"}
 	// removed are the variables of an in-cluster configuration. Without them, a program that prefers it fails.

@@ -83,7 +83,7 @@ func TestNoProxy(t *testing.T) {
 
 // A variable that leads past the proxy is an error.
 func TestBypasses(t *testing.T) {
-	for _, name := range []string{"ARGO_SERVER", "HELM_KUBEAPISERVER", "K8S_AUTH_HOST", "KUBE_HOST"} {
+	for _, name := range []string{"ARGO_SERVER", "HELM_KUBEAPISERVER", "K8S_AUTH_HOST", "KUBERNETES_MASTER", "KUBE_HOST"} {
 		t.Run(name, func(t *testing.T) {
 			if err := checkEnvironment(); err != nil {
 				t.Fatal(err)
