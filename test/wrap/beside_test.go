@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,8 +14,10 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
+	"github.com/creack/pty"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -180,6 +183,66 @@ func TestServerKilled(t *testing.T) {
 	}
 }
 
+// pluginConfig returns the kubeconfig of a user whose credential plugin gives the token that a command prints.
+func pluginConfig(t *testing.T, server *rest.Config, ns string, mode clientcmdapi.ExecInteractiveMode, command string) string {
+	t.Helper()
+	plugin := harness.File(t, "plugin", "#!/bin/sh\nprintf '"+
+		`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"%s"}}`+
+		"' \"$("+command+")\"\n")
+	if err := os.Chmod(plugin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "config")
+	config := clientcmdapi.NewConfig()
+	config.Clusters["a"] = &clientcmdapi.Cluster{Server: server.Host, CertificateAuthorityData: server.CAData}
+	config.AuthInfos["a"] = &clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{
+		APIVersion: "client.authentication.k8s.io/v1", Command: plugin, InteractiveMode: mode,
+	}}
+	config.Contexts["a"] = &clientcmdapi.Context{Cluster: "a", AuthInfo: "a", Namespace: ns}
+	config.CurrentContext = "a"
+	if err := clientcmd.WriteToFile(*config, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A credential plugin can ask the user on the terminal, as without wrap.
+func TestInteractivePlugin(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, server)
+	proxy := faultproxy.New(t, server.Admin(), func(r *http.Request) faultproxy.Fault {
+		if r.Header.Get("Authorization") != "Bearer typed" {
+			return faultproxy.Respond(http.StatusUnauthorized, nil, "")
+		}
+		r.Header.Del("Authorization")
+		return nil
+	})
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ptmx.Close() }()
+	cmd := exec.CommandContext(t.Context(), harness.Plugin(t), "wrap", "--", "kubectl", "create", "-f",
+		harness.File(t, "cm.yaml", configMap), "-o", "name")
+	cmd.Env = harness.NewShell(t, pluginConfig(t, proxy.Config, ns, clientcmdapi.AlwaysExecInteractiveMode, "head -n 1")).Env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = tty.Close()
+	if _, err := io.WriteString(ptmx, "typed\n"); err != nil {
+		t.Fatal(err)
+	}
+	printed, _ := io.ReadAll(ptmx) // the end of a terminal is an error
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, printed)
+	}
+	if found := harness.ConfigMaps(t, server, ns); len(found) != 1 {
+		t.Errorf("%d objects, want one", len(found))
+	}
+}
+
 // A credential plugin gives new credentials after the server has refused the old ones.
 func TestRotatedCredentials(t *testing.T) {
 	t.Parallel()
@@ -196,23 +259,7 @@ func TestRotatedCredentials(t *testing.T) {
 		return faultproxy.Respond(http.StatusUnauthorized, http.Header{"Content-Type": {"application/json"}},
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Unauthorized","code":401}`)
 	})
-	plugin := harness.File(t, "plugin", "#!/bin/sh\nprintf '"+
-		`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"%s"}}`+
-		"' \"$(cat "+token+")\"\n")
-	if err := os.Chmod(plugin, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "config")
-	config := clientcmdapi.NewConfig()
-	config.Clusters["a"] = &clientcmdapi.Cluster{Server: proxy.Config.Host, CertificateAuthorityData: proxy.Config.CAData}
-	config.AuthInfos["a"] = &clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{
-		APIVersion: "client.authentication.k8s.io/v1", Command: plugin, InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
-	}}
-	config.Contexts["a"] = &clientcmdapi.Context{Cluster: "a", AuthInfo: "a", Namespace: ns}
-	config.CurrentContext = "a"
-	if err := clientcmd.WriteToFile(*config, file); err != nil {
-		t.Fatal(err)
-	}
+	file := pluginConfig(t, proxy.Config, ns, clientcmdapi.NeverExecInteractiveMode, "cat "+token)
 	rotate := func(to string) {
 		if err := os.WriteFile(token, []byte(to), 0o600); err != nil {
 			t.Fatal(err)

@@ -16,6 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/util/homedir"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // pipeTime limits the time for copying the rest of the program's output if stdout or stderr is no file.
@@ -42,7 +44,7 @@ func (o *options) runProgram(ctx context.Context, program string, environment []
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
-	if in, ok := o.streams.In.(*os.File); ok {
+	if in, ok := o.streams.In.(*os.File); ok && !terminal.IsTerminal(in) { // a credential plugin can ask on a terminal
 		_ = in.Close() // the program has its own, so whatever writes to it sees that the program closes it
 	}
 	ended := make(chan error, 1)
