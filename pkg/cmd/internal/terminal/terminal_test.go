@@ -74,6 +74,7 @@ func TestWrap(t *testing.T) {
 		{`user "a" cannot list "b"`, 0, 12, "user \"a\"\ncannot list\n\"b\""},
 		{"the server's name isn't here", 0, 12, "the server's\nname isn't\nhere"},
 		{"a " + strings.Repeat("x", 12) + " b", 0, 8, "a\n" + strings.Repeat("x", 12) + "\nb"},
+		{"job has failed: ::add-path::x", 0, 16, "job has failed:\n\\u003a:add-path::x"},
 		{"whole in a pipe", 0, TextWidth(io.Discard), "whole in a pipe"},
 	} {
 		if got := Wrap(test.text, test.indent, test.width); got != test.want {

@@ -116,7 +116,8 @@ func Wrap(text string, indent, width int) string {
 		line = quoted.ReplaceAllStringFunc(line, func(words string) string {
 			return strings.ReplaceAll(words, " ", unbroken)
 		})
-		lines[i] = strings.ReplaceAll(wordwrap.WrapString(line, uint(max(width-indent, 1))), unbroken, " ")
+		line = strings.ReplaceAll(wordwrap.WrapString(line, uint(max(width-indent, 1))), unbroken, " ")
+		lines[i] = inert(line) // some runners use a terminal, and a word of the cluster can begin a line now
 	}
 	return strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n"+strings.Repeat(" ", indent))
 }
