@@ -24,6 +24,7 @@ func TestText(t *testing.T) {
 		{"\x1b[31mred\a\r\x00", `\u001b[31mred\u0007\u000d\u0000`, `\u001b[31mred\u0007 \u0000`},
 		{"\u202egnp.exe\u200b", `\u202egnp.exe\u200b`, `\u202egnp.exe\u200b`},
 		{"\u009b2J", `\u009b2J`, `\u009b2J`},
+		{"\U000e0041\U0001f600", `\udb40\udc41` + "\U0001f600", `\udb40\udc41` + "\U0001f600"},
 		{"cut\xc3", "cut\ufffd", "cut\ufffd"},
 		{"a::b\n ::c\n::d", "a::b\n \\u003a:c\n\\u003a:d", "a::b ::c ::d"},
 		{"a ##vso[b] ###teamcity[c]", `a \u0023#vso[b] #\u0023#teamcity[c]`, `a \u0023#vso[b] #\u0023#teamcity[c]`},

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/mitchellh/go-wordwrap"
@@ -46,8 +47,10 @@ func escape(text, keep string) string {
 	for _, r := range text {
 		if unicode.IsPrint(r) || strings.ContainsRune(keep, r) {
 			out.WriteRune(r)
-		} else {
-			fmt.Fprintf(&out, `\u%04x`, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) { // as JSON writes it
+			fmt.Fprintf(&out, `\u%04x`, unit)
 		}
 	}
 	return inert(out.String())
