@@ -319,8 +319,8 @@ func (o *options) validateEditOrRaw() error {
 	if ignored != nil {
 		return ignored
 	}
-	if o.EditBeforeCreate && o.DryRunStrategy != cmdutil.DryRunNone {
-		return errors.New("--dry-run cannot be used with --edit, because kubectl create would create the object")
+	if o.DryRunStrategy != cmdutil.DryRunNone {
+		return fmt.Errorf("--dry-run cannot be used with %s, because kubectl create would create the object", flag)
 	}
 	return o.CreateOptions.Validate()
 }
