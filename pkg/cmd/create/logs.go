@@ -67,7 +67,7 @@ func (l *logPrinter) printable(line string) string {
 	if l.raw {
 		return line
 	}
-	return terminal.Printable(line)
+	return terminal.Printable(strings.TrimSuffix(line, "\r")) // programs on Windows end their lines with it
 }
 
 // named reports whether a line has the name of its container before it. This is so as soon as there are several

@@ -17,6 +17,7 @@ func TestInertLogs(t *testing.T) {
 		"##teamcity[x]":                 `\u0023#teamcity[x]`,
 		"50%\r100% \x1b[2J\tok":         `50%\u000d100% \u001b[2J` + "\tok",
 		"error: not all objects failed": "error: not all objects failed",
+		"of Windows\r":                  "of Windows",
 	} {
 		for _, raw := range []bool{false, true} {
 			var out strings.Builder
