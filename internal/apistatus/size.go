@@ -39,8 +39,7 @@ func (t streamed) RoundTrip(req *http.Request) (*http.Response, error) {
 func (t streamed) WrappedRoundTripper() http.RoundTripper { return t.next }
 
 // LimitResponses ends a response of more than MaxResponse bytes with ErrTooLarge. A compressed response of some
-// kilobytes can have gigabytes. LimitResponses doesn't limit watches, logs that are followed, and requests of
-// Streamed.
+// kilobytes can have gigabytes. LimitResponses doesn't limit watches, logs with timestamps, and requests of Streamed.
 func LimitResponses(next http.RoundTripper) http.RoundTripper { return limited{next} }
 
 type limited struct{ next http.RoundTripper }
@@ -48,7 +47,7 @@ type limited struct{ next http.RoundTripper }
 func (t limited) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.next.RoundTrip(req)
 	query := req.URL.Query()
-	if err == nil && query.Get("watch") != "true" && query.Get("follow") != "true" &&
+	if err == nil && query.Get("watch") != "true" && query.Get("timestamps") != "true" &&
 		req.Context().Value(streamedKey{}) == nil && resp.StatusCode != http.StatusSwitchingProtocols {
 		resp.Body = NewLimitedReader(resp.Body, MaxResponse)
 	}
