@@ -105,6 +105,7 @@ func (c *container) follow() {
 		}
 		c.gap(time.Time{}, reason)
 	}
+	c.follower.hear()
 	c.follower.mu.Lock()
 	defer c.follower.mu.Unlock()
 	c.pod.open--

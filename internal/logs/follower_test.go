@@ -201,6 +201,25 @@ func TestGapsOfAnUnreachableNode(t *testing.T) {
 	})
 }
 
+// Drain reads the logs of all containers, even if containers without lines take longer than Drain waits for a line.
+func TestSilentContainers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		k.log = func(http.ResponseWriter, *http.Request, int) { time.Sleep(drainTimeout * 2 / 3) }
+		f := follow(t, k)
+		f.slots = &slots{free: 1}
+		pod := podIn("ours", ends, corev1.PodSucceeded)
+		for n := range 3 {
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: fmt.Sprint(n), State: ends})
+		}
+		k.set(f, pod)
+		f.Drain()
+		if gaps := k.gaps(); len(gaps) > 0 || k.logs != 4 {
+			t.Errorf("%d logs, gaps %+v, want 4 logs and no gaps", k.logs, gaps)
+		}
+	})
+}
+
 // A Pod is being deleted with a grace period of a year, and its container writes on for an hour. Drain reads the lines
 // for a short time if the owner of the Pod has ended, and warns of more. It ends the stream if the owner runs on.
 func TestDeletedPodThatWritesOn(t *testing.T) {

@@ -21,8 +21,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 )
 
-// drainTimeout is how long Drain waits for a list of Pods and for the next line, and how long it reads the lines of
-// containers that go on writing, for example because their Pod is being deleted.
+// drainTimeout is how long Drain waits for a list of Pods, and for the next line or the end of the next log. It is also
+// how long Drain reads the lines of containers that go on writing, for example because their Pod is being deleted.
 const drainTimeout = 10 * time.Second
 
 // Config configures a Follower.
@@ -50,7 +50,7 @@ type Follower struct {
 	slots   *slots
 	ended   chan struct{} // closed when there are no new Pods any more
 	late    chan struct{} // closed drainTimeout later
-	heard   chan struct{} // has an element after a line
+	heard   chan struct{} // has an element after a line, and after a container was read to its end
 	streams sync.WaitGroup
 	long    atomic.Int64 // bytes of lines beyond maxLine
 
@@ -344,6 +344,10 @@ func (f *Follower) line(c Container, text []byte) {
 	f.busy.Add(1)
 	f.config.Line(c, text)
 	f.busy.Add(-1)
+	f.hear()
+}
+
+func (f *Follower) hear() {
 	select {
 	case f.heard <- struct{}{}:
 	default:
