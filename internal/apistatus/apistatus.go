@@ -65,10 +65,12 @@ func AboutPermissions(err error) bool {
 	return code == http.StatusUnauthorized || code == http.StatusForbidden
 }
 
-// NotFound reports whether the server's response in err is that an object or its type doesn't exist. The 404 of a load
-// balancer isn't such a response.
-func NotFound(err error) bool {
-	return apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err)
+// NotFound reports whether the server's response in err is that the object of this name doesn't exist. The 404 of a
+// load balancer isn't such a response, nor is a 404 about a type, or about another object.
+func NotFound(err error, name string) bool {
+	status, _ := statusOf(err)
+	return apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err) &&
+		status.Details != nil && status.Details.Name == name
 }
 
 // Final reports whether the same list request would get the same response again. A list that expired between two

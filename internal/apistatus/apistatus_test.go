@@ -106,6 +106,27 @@ func TestExpiredWithAToken(t *testing.T) {
 	}
 }
 
+// Only a Status about the object means that the object doesn't exist.
+func TestNotFound(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"the object":       {apierrors.NewNotFound(pods, "a"), true},
+		"wrapped":          {fmt.Errorf("get: %w", apierrors.NewNotFound(pods, "a")), true},
+		"another object":   {apierrors.NewNotFound(pods, "b"), false},
+		"a type":           {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 404, Reason: metav1.StatusReasonNotFound}}, false},
+		"a load balancer":  {apierrors.NewGenericServerResponse(404, "get", pods, "a", "default backend - 404", 0, true), false},
+		"another response": {apierrors.NewForbidden(pods, "a", errAny), false},
+		"no response":      {errAny, false},
+		"no error":         {nil, false},
+	} {
+		if got := NotFound(test.err, "a"); got != test.want {
+			t.Errorf("%s: %t, want %t", name, got, test.want)
+		}
+	}
+}
+
 // Every response of the API counts. A proxy's response and a closed connection don't.
 func TestResponds(t *testing.T) {
 	respond := func(code int, contentType, body string) http.HandlerFunc {

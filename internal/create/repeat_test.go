@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
@@ -248,17 +250,24 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// An existing object that is gone when it is read is created again, also if only its state is read.
+// An existing object that is gone when it is read is created again, also if only its state is read. The 404 of a load
+// balancer doesn't mean that it is gone.
 func TestGoneWhenRead(t *testing.T) {
+	there := existing("Pod/a/x-", 0, 0)
 	for name, reads := range map[string]func(*Config){
 		"whole":   func(c *Config) { c.FullObjects = true },
 		"state":   func(c *Config) { c.States = true },
 		"awaited": func(c *Config) { c.Awaits = func(*meta.RESTMapping) bool { return true } },
 	} {
 		t.Run(name, func(t *testing.T) {
-			config := withKey(&cluster{existing: []idempotency.Existing{existing("Pod/a/x-", 0, 0)}})
+			c := &cluster{existing: []idempotency.Existing{there}}
+			config := withKey(c)
 			reads(&config.Config)
 			expect(t, words(begin(t.Context(), config, input("Pod/a/x-"))), "created x-", "end 1")
+			c.get = func(name string) (*unstructured.Unstructured, error) {
+				return nil, apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{Resource: "pods"}, name, "default backend - 404", 0, true)
+			}
+			expect(t, words(begin(t.Context(), config, input("Pod/a/x-"))), "exists "+there.Name, "end 1")
 		})
 	}
 }

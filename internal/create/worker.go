@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
@@ -166,7 +166,7 @@ func (w *worker) existing(j job) (o Outcome, exists bool) {
 	if w.config.FullObjects || j.withState {
 		w.read(&o)
 	}
-	return o, !apierrors.IsNotFound(o.Err)
+	return o, !apistatus.NotFound(o.Err, existing.Name)
 }
 
 // read reads an existing object, and compares it with its document. With Config.FullObjects, the outcome gets the
@@ -178,7 +178,7 @@ func (w *worker) read(o *Outcome) {
 	}
 	defer cancel()
 	stored, err := w.client.Get(ctx, o.Document, o.Name)
-	if w.config.FullObjects || apierrors.IsNotFound(err) {
+	if w.config.FullObjects || apistatus.NotFound(err, o.Name) {
 		o.Object, o.Err = stored, err
 	}
 	if err == nil {

@@ -107,7 +107,7 @@ func deleteOne(ctx context.Context, objects metadata.ResourceInterface, o wait.O
 	for retrier := apistatus.NewRetrier(apistatus.FirstPause, time.Second, MaxDeleting); ; {
 		err := objects.Delete(ctx, o.Name, options)
 		switch {
-		case err == nil, apistatus.NotFound(err):
+		case err == nil, apistatus.NotFound(err, o.Name):
 			return nil
 		case apierrors.IsConflict(err) && isReplaced(ctx, objects, o):
 			return nil
@@ -127,5 +127,5 @@ func deleteOne(ctx context.Context, objects metadata.ResourceInterface, o wait.O
 // isReplaced reports whether the object of this UID is gone.
 func isReplaced(ctx context.Context, objects metadata.ResourceInterface, o wait.Object) bool {
 	found, err := objects.Get(ctx, o.Name, metav1.GetOptions{})
-	return apistatus.NotFound(err) || err == nil && found.UID != o.UID
+	return apistatus.NotFound(err, o.Name) || err == nil && found.UID != o.UID
 }

@@ -63,7 +63,7 @@ func TestDelete(t *testing.T) {
 	const (
 		done     = `200 {"kind":"Status","apiVersion":"v1","status":"Success"}`
 		conflict = `409 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409}`
-		missing  = `404 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`
+		missing  = `404 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","details":{"name":"a"},"code":404}`
 		proxy    = `404 default backend - 404`
 		other    = `200 {"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","uid":"b"}}`
 		same     = `200 {"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","uid":"a"}}`

@@ -125,7 +125,7 @@ func confirm(
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
 		return nil
-	case apierrors.IsNotFound(err),
+	case apistatus.NotFound(err, listed.Name),
 		err == nil && (object.UID != listed.UID || compareVersions(object.ResourceVersion, listed.version) < 0):
 		return &StaleListError{place.Reference(listed.Name), listed.UID}
 	}

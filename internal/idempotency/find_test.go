@@ -52,7 +52,7 @@ const (
 		{"metadata":{"name":"the selector was ignored","resourceVersion":"11"}},
 		{"metadata":{"name":"b",` + label + `,"uid":"b","resourceVersion":"10","deletionTimestamp":"2026-01-01T00:00:00Z","ownerReferences":[{"uid":"u","controller":true}]}}]}`
 	podB   = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"b","uid":"b"}}`
-	status = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"message":"told so","code":%d}`
+	status = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"message":"told so","details":{"name":"b"},"code":%d}`
 )
 
 func writeStatus(w http.ResponseWriter, code int, reason string) {
@@ -175,6 +175,9 @@ func TestFindConfirms(t *testing.T) {
 			func(w http.ResponseWriter, _ int32) { writeStatus(w, http.StatusForbidden, "Forbidden") }, "", 2, 1,
 		},
 		"a GET that lags": {goneThen(podB), "", 2, 2},
+		"a load balancer's 404": {
+			func(w http.ResponseWriter, _ int32) { http.Error(w, "default backend - 404", http.StatusNotFound) }, "", 0, 1,
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var gets atomic.Int32

@@ -126,10 +126,9 @@ func about(err error, o Object) error {
 	if !errors.As(err, &status) {
 		return err
 	}
-	details := status.Status().Details
 	foreign := apierrors.IsUnexpectedServerError(err) && apistatus.Code(err) < http.StatusInternalServerError &&
 		!apierrors.IsTooManyRequests(err)
-	if foreign || apierrors.IsNotFound(err) && (details == nil || details.Name != o.Name) {
+	if foreign || apierrors.IsNotFound(err) && !apistatus.NotFound(err, o.Name) {
 		return fmt.Errorf("not a response of this object: %s", err.Error())
 	}
 	return err

@@ -217,7 +217,7 @@ func (f *follower) missing(ctx context.Context, o *followed) error {
 func (f *follower) check(ctx context.Context, o *followed) error {
 	object, err := f.client.Get(ctx, o.Name, metav1.GetOptions{})
 	switch {
-	case apistatus.NotFound(err):
+	case apistatus.NotFound(err, o.Name):
 		f.end(o, Ended{Result: Deleted})
 	case apierrors.IsForbidden(err) && !f.polls, apierrors.IsMethodNotSupported(err) && !f.polls:
 		return errNoGet
