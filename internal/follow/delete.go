@@ -11,11 +11,10 @@ import (
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	apitypes "k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/rest"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 )
 
@@ -29,13 +28,6 @@ const (
 
 var errNotDeleted = fmt.Errorf("the server did not respond within %s", MaxDeleting)
 
-// Deletion is the result of Delete for one object. Err is nil if the object no longer exists, or will be gone when its
-// finalizers are.
-type Deletion struct {
-	Object wait.Object
-	Err    error
-}
-
 // Ours are the objects that Delete deletes, in no order: those that this run created, and that are not known to have
 // finished. A finished object stays, because a later run with the key would create it again.
 func (f *Follower) Ours() []wait.Object {
@@ -47,85 +39,102 @@ func (f *Follower) Ours() []wait.Object {
 	return slices.Collect(maps.Values(f.ours))
 }
 
-// Delete deletes Ours, and yields one Deletion for each. State and Ours then lack the object, if it was deleted.
-func (f *Follower) Delete() iter.Seq[Deletion] {
-	return func(yield func(Deletion) bool) {
-		for d := range deletions(f.config.Deletes, f.Ours()) {
-			if d.Err == nil {
-				f.forget(d.Object.UID)
-			}
-			if !yield(d) {
+// Delete deletes Ours, and yields one end for each: Deleted if the object no longer exists, or will be gone when its
+// finalizers are, the result of an object that has finished, or Interrupted with an error. State and Ours then lack the
+// object as unfinished, unless there is an error.
+func (f *Follower) Delete() iter.Seq[wait.Ended] {
+	return func(yield func(wait.Ended) bool) {
+		for end := range f.deletions(f.Ours()) {
+			if !yield(end) {
 				return
 			}
 		}
 	}
 }
 
-func (f *Follower) forget(uid apitypes.UID) {
+func (f *Follower) conclude(end wait.Ended) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.ours, uid)
-	f.state.forget(uid)
+	delete(f.ours, end.Object.UID)
+	f.state.conclude(end)
 }
 
-// deletions deletes objects in the background, and closes the channel after the last result. An object with another
-// UID is left alone.
-func deletions(config *rest.Config, objects []wait.Object) <-chan Deletion {
-	results := make(chan Deletion, len(objects))
+// deletions deletes objects in the background, and closes the channel after the last end. An object with another UID is
+// left alone.
+func (f *Follower) deletions(objects []wait.Object) <-chan wait.Ended {
+	ends := make(chan wait.Ended, len(objects))
 	go func() {
+		defer close(ends)
 		ctx, cancel := context.WithTimeout(context.Background(), MaxDeleting)
 		defer cancel()
-		deleteAll(ctx, config, objects, results)
-		close(results)
+		client, err := dynamic.NewForConfig(f.config.Deletes)
+		var group errgroup.Group
+		group.SetLimit(deletesAtOnce)
+		for _, o := range objects {
+			group.Go(func() error {
+				end := wait.Ended{Object: o, Result: wait.Interrupted, Err: err}
+				if err == nil {
+					end = f.deleteOne(ctx, client.Resource(o.Mapping.Resource).Namespace(o.Namespace), o)
+				}
+				if end.Err == nil { // at once, because a second interrupt can come before the end is taken
+					f.conclude(end)
+				}
+				ends <- end
+				return nil
+			})
+		}
+		_ = group.Wait() // the errors are in the ends
 	}()
-	return results
+	return ends
 }
 
-func deleteAll(ctx context.Context, config *rest.Config, objects []wait.Object, results chan<- Deletion) {
-	client, err := metadata.NewForConfig(config)
-	var group errgroup.Group
-	group.SetLimit(deletesAtOnce)
-	for _, o := range objects {
-		group.Go(func() error {
-			failure := err
-			if failure == nil {
-				failure = deleteOne(ctx, client.Resource(o.Mapping.Resource).Namespace(o.Namespace), o)
-			}
-			results <- Deletion{o, failure}
-			return nil
-		})
-	}
-	_ = group.Wait() // the errors are in the results
-}
-
-// deleteOne repeats a DELETE until it has a final response. A repeated DELETE does no harm, because it has the UID.
-func deleteOne(ctx context.Context, objects metadata.ResourceInterface, o wait.Object) error {
-	background := metav1.DeletePropagationBackground
-	options := metav1.DeleteOptions{
-		PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &o.UID},
-	}
+// deleteOne repeats a deletion until it has a final response.
+func (f *Follower) deleteOne(ctx context.Context, objects dynamic.ResourceInterface, o wait.Object) wait.Ended {
 	for retrier := apistatus.NewRetrier(apistatus.FirstPause, time.Second, MaxDeleting); ; {
-		err := objects.Delete(ctx, o.Name, options)
-		switch {
-		case err == nil, apistatus.NotFound(err, o.Name):
-			return nil
-		case apierrors.IsConflict(err) && isReplaced(ctx, objects, o):
-			return nil
-		case apistatus.Code(err) != 0 && !apistatus.Temporary(err) && !apierrors.IsConflict(err) &&
-			!apierrors.IsNotFound(err): // from something that is not an API server
-			return err
+		end, err := f.deleteOnce(ctx, objects, o)
+		if err == nil {
+			return end
 		}
-		switch stop := retrier.Wait(ctx, err); {
-		case ctx.Err() != nil:
-			return errNotDeleted
-		case stop != nil:
-			return err
+		isFinal := apistatus.Code(err) != 0 && !apistatus.Temporary(err) && !apierrors.IsConflict(err) &&
+			!apierrors.IsNotFound(err) // from something that is not an API server
+		if !isFinal && retrier.Wait(ctx, err) == nil {
+			continue
 		}
+		if !isFinal && ctx.Err() != nil {
+			err = errNotDeleted
+		}
+		return wait.Ended{Object: o, Result: wait.Interrupted, Err: err}
 	}
 }
 
-// isReplaced reports whether the object of this UID is gone.
-func isReplaced(ctx context.Context, objects metadata.ResourceInterface, o wait.Object) bool {
+// deleteOnce deletes an object if it has not finished since the wait. The DELETE has the version that was read, so it
+// can't delete an object that has finished in between, or that has replaced this one.
+func (f *Follower) deleteOnce(
+	ctx context.Context, objects dynamic.ResourceInterface, o wait.Object,
+) (end wait.Ended, err error) {
+	end = wait.Ended{Object: o, Result: wait.Deleted}
+	preconditions := &metav1.Preconditions{UID: &o.UID}
 	found, err := objects.Get(ctx, o.Name, metav1.GetOptions{})
-	return apistatus.NotFound(err, o.Name) || err == nil && found.UID != o.UID
+	switch {
+	case apistatus.NotFound(err, o.Name), err == nil && found.GetUID() != o.UID:
+		return end, nil
+	case err == nil:
+		if end.Status, _ = finished.Of(found); end.Status.Done() && f.Awaits(o.Mapping) {
+			end.Result = wait.Failed
+			if end.Status.State == finished.Succeeded && len(f.config.For) == 0 {
+				end.Result = wait.Succeeded
+			}
+			return end, nil
+		}
+		preconditions.ResourceVersion = new(found.GetResourceVersion())
+	case !apierrors.IsForbidden(err) && !apierrors.IsMethodNotSupported(err): // otherwise the UID has to be enough
+		return end, err
+	}
+	err = objects.Delete(ctx, o.Name, metav1.DeleteOptions{
+		PropagationPolicy: new(metav1.DeletePropagationBackground), Preconditions: preconditions,
+	})
+	if apistatus.NotFound(err, o.Name) {
+		err = nil
+	}
+	return end, err
 }

@@ -1,16 +1,19 @@
 package follow
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -24,22 +27,21 @@ import (
 type server struct {
 	t         *testing.T
 	responses []string // a status and a body, "lost" or "hang"
-	requests  []string
+	requests  []string // with the preconditions
 }
 
 func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
-	body := ""
-	if r.Body != nil {
-		text, err := io.ReadAll(r.Body)
-		if err != nil {
-			s.t.Error(err)
+	request := r.Method
+	if r.Method == http.MethodDelete {
+		var sent metav1.DeleteOptions
+		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil || *sent.PropagationPolicy != metav1.DeletePropagationBackground || *sent.Preconditions.UID != "a" {
+			s.t.Errorf("%v: the body is %+v", err, sent)
 		}
-		body = string(text)
+		if version := sent.Preconditions.ResourceVersion; version != nil {
+			request += "@" + *version
+		}
 	}
-	s.requests = append(s.requests, r.Method)
-	if r.Method == http.MethodDelete && (!strings.Contains(body, `"propagationPolicy":"Background"`) || !strings.Contains(body, `"preconditions":{"uid":"a"}`)) {
-		s.t.Errorf("the body is %s", body)
-	}
+	s.requests = append(s.requests, request)
 	next := s.responses[0]
 	if len(s.responses) > 1 {
 		s.responses = s.responses[1:]
@@ -52,52 +54,67 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, r.Context().Err()
 	}
 	code, text, _ := strings.Cut(next, " ")
-	status := map[string]int{"200": 200, "403": 403, "404": 404, "409": 409, "500": 500}[code]
+	status := map[string]int{"200": 200, "403": 403, "404": 404, "405": 405, "409": 409, "500": 500}[code]
 	return &http.Response{
 		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)), Request: r,
 	}, nil
 }
 
-// A DELETE is repeated until it has a final response. An object of another UID is left alone.
+// jobAs is a response with the Job a, as its UID and version are, and with a condition.
+func jobAs(uid, version, condition string) string {
+	return fmt.Sprintf(`200 {"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"a","uid":%q,"resourceVersion":%q},"status":{"conditions":[{"type":%q,"status":"True"}]}}`,
+		uid, version, condition)
+}
+
+// A deletion is repeated until it has a final response. An object of another UID is left alone, and so is an object
+// that has finished since it was last seen.
 func TestDelete(t *testing.T) {
 	const (
 		done     = `200 {"kind":"Status","apiVersion":"v1","status":"Success"}`
 		conflict = `409 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409}`
 		missing  = `404 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","details":{"name":"a"},"code":404}`
 		proxy    = `404 default backend - 404`
-		other    = `200 {"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","uid":"b"}}`
-		same     = `200 {"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","uid":"a"}}`
 		broken   = `500 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"InternalError","code":500}`
 		no       = `403 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"no","code":403}`
+		noVerb   = `405 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"MethodNotAllowed","message":"no","code":405}`
 	)
+	runs, goesOn, other := jobAs("a", "7", "Suspended"), jobAs("a", "8", "Suspended"), jobAs("b", "9", "Suspended")
 	for name, test := range map[string]struct {
-		responses      []string
-		requests, want string
-		took           time.Duration // at least
+		responses []string
+		requests  string
+		result    wait.Result
+		want      string        // error
+		took      time.Duration // at least
 	}{
-		"deleted":               {[]string{done}, "DELETE", "", 0},
-		"gone":                  {[]string{missing}, "DELETE", "", 0},
-		"replaced":              {[]string{conflict, other}, "DELETE GET", "", 0},
-		"gone meanwhile":        {[]string{conflict, missing}, "DELETE GET", "", 0},
-		"a load balancer's 404": {[]string{proxy, conflict, proxy, done}, "DELETE DELETE GET DELETE", "", 0},
-		"in conflict":           {[]string{conflict, same, done}, "DELETE GET DELETE", "", 0},
-		"after an error":        {[]string{broken, "lost", done}, "DELETE DELETE DELETE", "", 0},
-		"forbidden":             {[]string{no}, "DELETE", "no", 0},
-		"lost":                  {[]string{"lost"}, "", "unexpected EOF", MaxDeleting / 2},
-		"hanging":               {[]string{"hang"}, "DELETE", "the server did not respond within 10s", MaxDeleting},
+		"deleted":                     {[]string{runs, done}, "GET DELETE@7", wait.Deleted, "", 0},
+		"gone":                        {[]string{missing}, "GET", wait.Deleted, "", 0},
+		"gone meanwhile":              {[]string{runs, missing}, "GET DELETE@7", wait.Deleted, "", 0},
+		"replaced":                    {[]string{other}, "GET", wait.Deleted, "", 0},
+		"replaced meanwhile":          {[]string{runs, conflict, other}, "GET DELETE@7 GET", wait.Deleted, "", 0},
+		"succeeded":                   {[]string{jobAs("a", "8", "Complete")}, "GET", wait.Succeeded, "", 0},
+		"succeeded meanwhile":         {[]string{runs, conflict, jobAs("a", "8", "Complete")}, "GET DELETE@7 GET", wait.Succeeded, "", 0},
+		"failed meanwhile":            {[]string{runs, conflict, jobAs("a", "8", "Failed")}, "GET DELETE@7 GET", wait.Failed, "", 0},
+		"changed meanwhile":           {[]string{runs, conflict, goesOn, done}, "GET DELETE@7 GET DELETE@8", wait.Deleted, "", 0},
+		"a load balancer's 404":       {[]string{proxy, runs, proxy, proxy, goesOn, done}, "GET GET DELETE@7 GET GET DELETE@8", wait.Deleted, "", 0},
+		"without permission to get":   {[]string{no, done}, "GET DELETE", wait.Deleted, "", 0},
+		"a type without the verb get": {[]string{noVerb, done}, "GET DELETE", wait.Deleted, "", 0},
+		"after errors":                {[]string{broken, runs, "lost", "lost", runs, done}, "GET GET DELETE@7 GET GET DELETE@7", wait.Deleted, "", 0},
+		"forbidden":                   {[]string{runs, no}, "GET DELETE@7", wait.Interrupted, "no", 0},
+		"lost":                        {slices.Repeat([]string{runs, "lost"}, 100), "", wait.Interrupted, "unexpected EOF", MaxDeleting / 2},
+		"hanging":                     {[]string{"hang"}, "GET", wait.Interrupted, "the server did not respond within 10s", MaxDeleting},
+		"hanging later":               {[]string{runs, "hang"}, "GET DELETE@7", wait.Interrupted, "the server did not respond within 10s", MaxDeleting},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &server{t: t, responses: test.responses}
-			config := &rest.Config{Host: "http://server", WrapTransport: func(http.RoundTripper) http.RoundTripper { return s }}
-			began, got := time.Now(), "none"
-			for d := range deletions(config, []wait.Object{aJob("a")}) {
-				got = ""
-				if d.Err != nil {
+			f := following(t, Config{Deletes: &rest.Config{Host: "http://server", WrapTransport: func(http.RoundTripper) http.RoundTripper { return s }}})
+			began, got, result := time.Now(), "", wait.Result("")
+			for d := range f.deletions([]wait.Object{aJob("a")}) {
+				if result = d.Result; d.Err != nil {
 					got = apistatus.Brief(d.Err).Error()
 				}
 			}
-			if took := time.Since(began); !strings.HasSuffix(got, test.want) || (test.want == "") != (got == "") || took < test.took || took > MaxDeleting {
-				t.Errorf("%s: %q after %s, want %q", name, got, took, test.want)
+			if took := time.Since(began); !strings.HasSuffix(got, test.want) || (test.want == "") != (got == "") || result != test.result || took < test.took || took > MaxDeleting {
+				t.Errorf("%s: %s, %q after %s, want %s, %q", name, result, got, took, test.result, test.want)
 			}
 			if requests := strings.Join(s.requests, " "); test.requests != "" && requests != test.requests {
 				t.Errorf("%s: %s, want %s", name, requests, test.requests)
@@ -106,33 +123,82 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// The state has no unfinished object that was deleted, and no reason of its Pods. An earlier state stays as it was.
-func TestForget(t *testing.T) {
-	f := following(t, Config{}, "a", "b", "c")
+// An object is deleted as soon as the server has responded, even if the caller has not taken the end yet.
+func TestDeletedBeforeTheCallerKnows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{t: t, responses: []string{jobAs("a", "7", "Suspended"), `200 {"kind":"Status","apiVersion":"v1","status":"Success"}`}}
+		f := following(t, Config{Deletes: &rest.Config{Host: "http://server", WrapTransport: func(http.RoundTripper) http.RoundTripper { return s }}})
+		f.ours["a"] = aJob("a")
+		f.count(ended("a", wait.Interrupted), true)
+		ends := f.deletions(f.Ours())
+		synctest.Wait()
+		if left, state := f.Ours(), f.State(); len(left) > 0 || state.Unfinished() > 0 {
+			t.Errorf("%v are left, %+v", left, state)
+		}
+		<-ends
+	})
+}
+
+// An object that has finished without meeting --for has failed. Objects that the run doesn't wait for are deleted
+// also if they have finished.
+func TestDeleteWithConditions(t *testing.T) {
+	for name, test := range map[string]struct {
+		config Config
+		kind   string
+		want   wait.Result
+	}{
+		"with a condition": {Config{For: []wait.Condition{func(*unstructured.Unstructured) (bool, error) { return false, nil }}}, "Job", wait.Failed},
+		"not awaited":      {Config{}, "ConfigMap", wait.Deleted},
+	} {
+		test.config.Deletes = &rest.Config{Host: "http://server", WrapTransport: func(http.RoundTripper) http.RoundTripper {
+			return &server{t: t, responses: []string{jobAs("a", "8", "Complete"), `200 {"kind":"Status","apiVersion":"v1","status":"Success"}`}}
+		}}
+		o := aJob("a")
+		o.Mapping.GroupVersionKind.Kind = test.kind
+		for d := range following(t, test.config).deletions([]wait.Object{o}) {
+			if d.Result != test.want || d.Err != nil {
+				t.Errorf("%s: %s, %v, want %s", name, d.Result, d.Err, test.want)
+			}
+		}
+	}
+}
+
+// The state has no unfinished object that was deleted or has finished since, and no reason of its Pods. An earlier state
+// stays as it was.
+func TestConclude(t *testing.T) {
+	f := following(t, Config{}, "a", "b", "c", "d")
 	suspended := ended("a", wait.Interrupted)
 	suspended.Status.Suspended = true
-	for _, e := range []wait.Ended{suspended, ended("b", wait.Interrupted), ended("c", wait.Succeeded)} {
+	for _, e := range []wait.Ended{suspended, ended("b", wait.Interrupted), ended("c", wait.Succeeded), ended("d", wait.Interrupted)} {
 		f.change(wait.Change{Object: e.Object, Suspended: e.Status.Suspended})
 		f.count(e, e.Result == wait.Interrupted)
 	}
 	f.setReasons([]pods.Reason{{Owner: &pods.Owner{UID: "a"}}, {Owner: &pods.Owner{UID: "b"}}})
 	before := f.State()
-	f.forget("a")
-	f.forget("x")
+	f.conclude(ended("a", wait.Deleted))
+	f.conclude(ended("x", wait.Deleted))
 	s := f.State()
-	if len(s.Running) != 1 || s.Running[0].Object.Name != "b" || s.Unfinished() != 1 || s.Left() != 1 || s.Ended[wait.Deleted] != 1 ||
-		s.Suspended != 0 || len(s.Reasons) != 1 || s.Reasons[0].Owner.UID != "b" {
-		t.Errorf("%+v, want b unfinished with its reason, and a deleted", s)
+	if len(s.Running) != 2 || s.Running[0].Object.Name != "b" || s.Unfinished() != 2 || s.Left() != 2 || s.Ended[wait.Deleted] != 1 ||
+		s.Suspended != 0 || s.Failed || len(s.Reasons) != 1 || s.Reasons[0].Owner.UID != "b" {
+		t.Errorf("%+v, want b and d unfinished, the reason of b, and a deleted", s)
 	}
-	if before.Unfinished() != 2 || before.Running[0].Object.Name != "a" || before.Reasons[0].Owner.UID != "a" {
-		t.Errorf("the state from before is %+v, want a and b unfinished", before)
+	f.conclude(ended("d", wait.Failed))
+	if s := f.State(); s.Unfinished() != 1 || s.Ended[wait.Failed] != 1 || !s.Failed {
+		t.Errorf("%+v, want b unfinished, and d failed", s)
+	}
+	if before.Unfinished() != 3 || before.Running[0].Object.Name != "a" || before.Reasons[0].Owner.UID != "a" {
+		t.Errorf("the state from before is %+v, want a, b and d unfinished", before)
 	}
 }
 
 // Delete deletes the objects that this run created, until they have finished. Those of other types never finish.
 func TestOurs(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
+		if r.Method == http.MethodGet { // the UIDs are the first letters of the names
+			fmt.Fprintf(w, `{"kind":"Job","apiVersion":"batch/v1","metadata":{"uid":%q}}`, path.Base(r.URL.Path)[:1])
+			return
+		}
 		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
 	}))
 	defer server.Close()
@@ -148,7 +214,7 @@ func TestOurs(t *testing.T) {
 		}
 	}
 	add("succeeded", "s", "Job", true)
-	add("interrupted", "a", "Job", true)
+	add("interrupted", "i", "Job", true)
 	add("unread", "u", "Job", true)
 	add("other type", "o", "ConfigMap", true)
 	add("found", "f", "Job", false)
@@ -171,8 +237,8 @@ func TestOurs(t *testing.T) {
 		t.Errorf("%q, want ci/interrupted, ci/other type and ci/unread", names)
 	}
 	for d := range f.Delete() {
-		if d.Err != nil {
-			t.Error(d.Err)
+		if d.Err != nil || d.Result != wait.Deleted {
+			t.Errorf("%s: %s, %v", d.Object.Name, d.Result, d.Err)
 		}
 		if slices.ContainsFunc(f.State().Running, func(e wait.Ended) bool { return e.Object.UID == d.Object.UID }) {
 			t.Errorf("%s is deleted, and the state during the deletion still has it as unfinished", d.Object.Name)

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"time"
 
-	apitypes "k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 )
@@ -92,14 +90,17 @@ func (s State) Unfinished() int { return s.Ended[wait.OutOfTime] + s.Ended[wait.
 // Succeeded reports whether all objects have.
 func (s State) Succeeded() bool { return s.Ended[wait.Succeeded] == len(s.Objects) }
 
-// forget removes an unfinished object that was deleted after the wait.
-func (s *State) forget(uid apitypes.UID) {
+// conclude records the end of an object that was unfinished at the end of the wait, because it was deleted or has
+// finished since.
+func (s *State) conclude(end wait.Ended) {
+	uid := end.Object.UID
+	s.Failed = s.Failed || end.Result == wait.Failed
 	s.Running = slices.DeleteFunc(s.Running, func(e wait.Ended) bool {
 		if e.Object.UID != uid {
 			return false
 		}
 		s.Ended[e.Result]--
-		s.Ended[wait.Deleted]++
+		s.Ended[end.Result]++
 		if e.Status.Suspended {
 			s.Suspended--
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -85,6 +86,35 @@ func TestDeleteOnInterruptLeavesAReplacement(t *testing.T) {
 	p.ends(130)
 	if left := jobNames(t, single, ns); len(left) != 1 {
 		t.Errorf("%q are left, want the replacement; stderr is\n%s", left, p.printed())
+	}
+}
+
+// A Job that finishes in the moment of its deletion is left alone, and its result counts.
+func TestDeleteOnInterruptLeavesAFinishedJob(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	client := harness.Clientset(t, single)
+	finish := sync.OnceValue(func() error {
+		list, err := client.BatchV1().Jobs(ns).List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(list.Items) != 1 {
+			return errors.Join(err, fmt.Errorf("%d Jobs", len(list.Items)))
+		}
+		return harness.FinishJob(t.Context(), client, &list.Items[0], batchv1.JobComplete, time.Now())
+	})
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if r.Method == http.MethodDelete {
+			if err := finish(); err != nil {
+				t.Error(err)
+			}
+		}
+		return nil
+	})
+	p := waits(t, kubeconfigOf(t, proxy.Config), ns, "-f", harness.File(t, "in.yaml", unfinishedJob), "--delete-on-interrupt")
+	p.signal(syscall.SIGINT)
+	p.ends(0)
+	p.prints("Waited for 1 object: 1 succeeded, 0 failed, 0 unfinished.")
+	if left := jobNames(t, single, ns); len(left) != 1 {
+		t.Errorf("%q are left, want the Job", left)
 	}
 }
 

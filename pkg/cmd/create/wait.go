@@ -309,13 +309,17 @@ func (r *results) deleteCreated(e *ending) {
 	r.stderr.SetText(fmt.Sprintf("deleting %s", humanize.Count(len(r.follower.Ours()), "object")))
 	for d := range r.follower.Delete() {
 		object := argumentOf(d.Object)
-		if d.Err != nil {
+		switch {
+		case d.Err != nil:
 			text := terminal.Errorf("%s was not deleted: %v", object, apistatus.Brief(d.Err))
 			e.undeleted = append(e.undeleted, text)
 			continue
+		case d.Result == wait.Deleted:
+			e.deleted = append(e.deleted, object)
+		case d.Result == wait.Failed:
+			e.undeleted = append(e.undeleted, terminal.Message(endOf(d)))
 		}
-		e.deleted = append(e.deleted, object)
-		r.addAtEnd(r.printer.resultLine(wait.Ended{Object: d.Object, Result: wait.Deleted}))
+		r.addAtEnd(r.printer.resultLine(d))
 	}
 	slices.Sort(e.deleted)
 	slices.Sort(e.undeleted)
