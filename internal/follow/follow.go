@@ -304,14 +304,14 @@ func (f *Follower) count(e wait.Ended, runsOn bool) bool {
 	if !runsOn && e.Result != wait.Abandoned {
 		delete(f.ours, e.Object.UID)
 	}
-	if runsOn {
+	switch {
+	case runsOn:
 		f.state.Running = append(f.state.Running, e)
+	case e.Result != wait.Succeeded:
+		f.state.Unsuccessful++
+		return f.state.Unsuccessful <= MaxExplained
 	}
-	unsuccessful := -f.state.Ended[wait.Succeeded] - f.state.Unfinished()
-	for _, n := range f.state.Ended {
-		unsuccessful += n
-	}
-	return !runsOn && e.Result != wait.Succeeded && unsuccessful <= MaxExplained
+	return false
 }
 
 // explain yields the reason why an object has ended without success, or holds it back until the last line of the logs.

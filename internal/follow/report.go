@@ -61,6 +61,8 @@ type State struct {
 	// Ended counts the objects whose wait has ended, and Suspended the others that are suspended.
 	Ended     map[wait.Result]int
 	Suspended int
+	// Unsuccessful counts the objects that ended without success by themselves.
+	Unsuccessful int
 	// Running are the objects that had not ended when the wait ended.
 	Running []wait.Ended
 	// Reasons are why the Pods of unfinished objects don't run, or don't end.

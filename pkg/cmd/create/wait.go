@@ -226,8 +226,7 @@ func (e *ending) waitClosing() []string {
 		return []string{fmt.Sprintf("Waited for %s: %s.", humanize.Count(len(w.Objects), "object"), waitCounts(w))}
 	}
 	var lines []string
-	unsuccessful := w.Ended[wait.Failed] + w.Ended[wait.Deleted] + w.Ended[wait.Replaced] + w.Ended[wait.Abandoned]
-	if n := unsuccessful - follow.MaxExplained; n > 0 {
+	if n := w.Unsuccessful - follow.MaxExplained; n > 0 {
 		lines = append(lines, terminal.Errorf("%d more objects failed, were deleted, or could not be read", n))
 	}
 	lines = append(lines, e.aboutRunning()...)

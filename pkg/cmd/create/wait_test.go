@@ -1,10 +1,12 @@
 package create
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,13 +18,16 @@ import (
 	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 func aJob(name string) wait.Object {
@@ -60,6 +65,77 @@ func TestDeletedWithoutALine(t *testing.T) {
 	r.deleteCreated(e)
 	if len(e.deleted) != 1 || len(e.errs) != 1 {
 		t.Errorf("deleted %q with the errors %v, want one of each", e.deleted, e.errs)
+	}
+}
+
+// afterInterrupt returns the results of a run that was interrupted while it waited for n Jobs that it had created.
+func afterInterrupt(t *testing.T, server string, n int) *results {
+	t.Helper()
+	config := &rest.Config{Host: server, QPS: -1}
+	follower, err := follow.New(nil, config, follow.Config{Deletes: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		stored := &unstructured.Unstructured{Object: map[string]any{}}
+		stored.SetName(fmt.Sprint(i))
+		stored.SetUID(apitypes.UID(fmt.Sprint(i)))
+		follower.Add(follow.Created{Mapping: aJob("a").Mapping, Namespace: "ci", Stored: stored, Input: stored, Ours: true})
+	}
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	r := &results{stderr: terminal.NewStderr(io.Discard), follower: follower, printer: &printer{}}
+	for event := range follower.Run(interrupted) {
+		r.followed(event)
+	}
+	return r
+}
+
+// An object that has finished since the interrupt is left alone, and its result is that of the wait.
+func TestFinishedSinceTheInterrupt(t *testing.T) {
+	for condition, want := range map[string]struct {
+		code int
+		line string
+	}{
+		"Complete": {0, "Waited for 1 object: 1 succeeded, 0 failed, 0 unfinished."},
+		"Failed":   {exitcode.ObjectFailed, "error: job.batch/0 has failed"},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet {
+				t.Errorf("%s: a %s", condition, r.Method)
+			}
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"kind":"Job","apiVersion":"batch/v1","metadata":{"uid":"0"},"status":{"conditions":[{"type":%q,"status":"True"}]}}`, condition)
+		}))
+		r := afterInterrupt(t, server.URL, 1)
+		e := &ending{flags: &ownCreateFlags{}, interrupted: true}
+		e.Documents, e.Totals = 1, create.Totals{protocol.Created: 1}
+		r.deleteCreated(e)
+		server.Close()
+		printed, err := e.result()
+		code := 0
+		if err != nil {
+			_, code = exitcode.Describe(err)
+		}
+		if text := lines(append(e.notes(), printed...)...); code != want.code || text != want.line {
+			t.Errorf("%s: exit code %d and\n%s\nwant %d and\n%s", condition, code, text, want.code, want.line)
+		}
+	}
+}
+
+// The last lines name all objects that the run has deleted after an interrupt. None of them was deleted by others.
+func TestManyDeleted(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"kind":"Job","apiVersion":"batch/v1","metadata":{"uid":%q,"resourceVersion":"1"}}`, path.Base(r.URL.Path))
+	}))
+	defer server.Close()
+	const n = follow.MaxExplained + 2
+	r, e := afterInterrupt(t, server.URL, n), &ending{flags: &ownCreateFlags{}, interrupted: true}
+	r.deleteCreated(e)
+	text := strings.Join(e.waitClosing(), "\n")
+	if want := fmt.Sprintf("error: interrupted: 0 succeeded, 0 failed, 0 unfinished, %d deleted", n); len(e.deleted) != n || !strings.HasSuffix(text, want) || strings.Contains(text, "more objects") {
+		t.Errorf("%d deleted, %q:\n%s\nwant %d, none, and\n%s", len(e.deleted), e.undeleted, text, n, want)
 	}
 }
 
