@@ -354,7 +354,7 @@ func (f *Follower) end(ctx context.Context, streams *logs.Follower, yield func(E
 	if s.Unfinished() > 0 {
 		f.setReasons(f.reasons.recheck(ctx, f.pods))
 	}
-	if streams == nil {
+	if streams == nil || !yield(Progress{}) {
 		return
 	}
 	var runOn []apitypes.UID

@@ -19,7 +19,8 @@ type LogsBegin struct {
 	Others []wait.Object
 }
 
-// Progress comes every second. Report is true every 30 seconds, for output without a terminal.
+// Progress comes every second, and before the last lines of the logs. Report is true every 30 seconds, for output
+// without a terminal.
 type Progress struct{ Report bool }
 
 // Suspended reports that an unfinished object is suspended.

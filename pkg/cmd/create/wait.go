@@ -45,9 +45,11 @@ func (r *results) followed(event follow.Event) {
 	case follow.LogsBegin:
 		r.logs.begin(e)
 	case follow.Progress:
-		if line := reportOf(r.follower.State()); e.Report && line != "" && !r.stderr.ShowsProgress() {
+		state := r.follower.State()
+		if line := reportOf(state); e.Report && line != "" && !r.stderr.ShowsProgress() {
 			r.printLine(line)
 		}
+		r.stderr.SetText(progressOf(state, r.logs != nil))
 	case follow.Suspended:
 		r.printLine(nameOf(e.Object) + " is suspended. The wait goes on until it is resumed and has finished.")
 	case follow.Deleting:
@@ -61,7 +63,6 @@ func (r *results) followed(event follow.Event) {
 	case follow.Explained:
 		r.printLine(terminal.Message(endOf(e.Ended) + afterFailure(e, r.logs != nil)))
 	}
-	r.stderr.SetText(progressOf(r.follower.State(), r.logs != nil))
 }
 
 // printFinal prints an object whose print was deferred to the end of the wait, because the format shows whole objects.

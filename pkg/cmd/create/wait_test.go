@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -89,6 +90,17 @@ func afterInterrupt(t *testing.T, server string, n int) *results {
 		r.followed(event)
 	}
 	return r
+}
+
+// The memory that the ends of objects take grows with their number, and not with its square.
+func TestManyEnds(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := afterInterrupt(t, "http://server", 3000)
+	runtime.ReadMemStats(&after)
+	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 200 || r.follower.State().Unfinished() != 3000 {
+		t.Errorf("%d unfinished, %d MiB were allocated, want 3000 and no more than 200", r.follower.State().Unfinished(), took)
+	}
 }
 
 // An object that has finished since the interrupt is left alone, and its result is that of the wait.
