@@ -48,7 +48,8 @@ func newSelection(top int, minCount int64) *selection {
 // not with the number of rows.
 func (s *selection) choose(source Source) ([]pools.Row, live.Snapshot) {
 	names, recent := &ranking{most: s.top}, &ranking{most: (s.top + 1) / 2}
-	rows, eligible := map[pools.Key]pools.Row{}, 0
+	rows := map[pools.Key]pools.Row{}
+	s.dropped = 0
 	snapshot := source.Snapshot(func(row pools.Row) {
 		creates := row.Weighed[lately].Creates
 		if row.Pool.Names >= s.minCount {
@@ -57,8 +58,8 @@ func (s *selection) choose(source Source) ([]pools.Row, live.Snapshot) {
 		if creates >= float64(s.minCount) {
 			recent.offer(ranked{creates, row})
 		}
-		if row.Pool.Names >= s.minCount || creates >= float64(s.minCount) {
-			eligible++
+		if s.isEligible(row) {
+			s.dropped++
 		}
 		if _, held := s.held[row.Pool.Key]; held {
 			rows[row.Pool.Key] = row
@@ -73,11 +74,13 @@ func (s *selection) choose(source Source) ([]pools.Row, live.Snapshot) {
 	}
 	s.release(snapshot.At)
 	maps.DeleteFunc(rows, func(pool pools.Key, _ pools.Row) bool { return s.held[pool].last.IsZero() })
-	s.dropped = max(eligible-len(rows), 0)
 	chosen := slices.SortedFunc(maps.Keys(rows), pools.Key.Compare)
 	ordered := make([]pools.Row, 0, len(chosen))
 	for _, pool := range chosen {
 		row, h := rows[pool], s.held[pool]
+		if s.isEligible(row) { // it might only keep its series
+			s.dropped--
+		}
 		if h.creator != row.Pool.Creator && snapshot.At.Sub(h.since) >= keeps {
 			h.creator, h.since = row.Pool.Creator, snapshot.At
 			s.held[pool] = h
@@ -86,6 +89,11 @@ func (s *selection) choose(source Source) ([]pools.Row, live.Snapshot) {
 		ordered = append(ordered, row)
 	}
 	return ordered, snapshot
+}
+
+// isEligible reports whether a prefix has enough names or creates for series.
+func (s *selection) isEligible(row pools.Row) bool {
+	return row.Pool.Names >= s.minCount || row.Weighed[lately].Creates >= float64(s.minCount)
 }
 
 // release drops the prefixes whose time is over. If more than 2*top remain, it also drops those that were in

@@ -155,6 +155,19 @@ func TestLeastRecentLeaves(t *testing.T) {
 	}
 }
 
+// A prefix without series is dropped, also if a prefix that has become too small keeps its series.
+func TestDropped(t *testing.T) {
+	f, s := newFakeEngine(), newSelection(1, 10)
+	f.set("shrinks-", 20, 0)
+	s.choose(f)
+	f.set("shrinks-", 5, 0)
+	f.set("large-", 30, 0)
+	f.set("dropped-", 25, 0)
+	if rows, _ := s.choose(f); fmt.Sprint(prefixes(rows)) != "[large- shrinks-]" || s.dropped != 1 {
+		t.Errorf("%q have series, and %d prefixes are dropped, want large-, shrinks- and 1", prefixes(rows), s.dropped)
+	}
+}
+
 // firsts returns the prefixes that rank first by a value of at least 10.
 func (f *fakeEngine) firsts(most int, value func(pools.Row) float64) []string {
 	var all []string
