@@ -186,6 +186,19 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
+// A prefix that has grown slowly since the exporter started doesn't grow fast when it gets series.
+func TestLateSeries(t *testing.T) {
+	t.Parallel()
+	s := &simulation{pools: append(idle(2), leak("slow-", 8_500, 45./3600, 0)), top: 2, lasts: 36 * time.Hour, unannotated: true}
+	query := s.run(t)
+	if late := query(`genname_prefix_names{prefix="slow-"} offset 30m and genname_prefix_names > 10000`); len(late) != 1 {
+		t.Fatalf("%v: the prefix has no series", late)
+	}
+	if f, fired := s.fired[alert{growsFast, "configmaps"}]; fired {
+		t.Errorf("%s fired at %s", growsFast, f.from)
+	}
+}
+
 // incident is a failure of the exporter or of its server, and the alerts that fire.
 type incident struct {
 	simulation

@@ -67,6 +67,7 @@ func (a outage) at(t time.Duration) bool { return t >= a.from && t < a.to }
 // simulation is a cluster whose exporter Prometheus scrapes.
 type simulation struct {
 	pools     []pool
+	top       int // of the exporter; 0 for 200
 	lasts     time.Duration
 	down      outage        // the exporter
 	server    outage        // the API server
@@ -353,7 +354,7 @@ func all(groups []*rules.Group) (of []rules.Rule) {
 
 // start returns a registry with a new exporter.
 func (s *simulation) start() *prometheus.Registry {
-	collector := exporter.New(200, 10)
+	collector := exporter.New(cmp.Or(s.top, 200), 10)
 	collector.Follow(s, s.odds, func() []census.Skipped { return nil })
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collector)
