@@ -117,6 +117,9 @@ func TestChartValues(t *testing.T) {
 			t.Errorf("%v, want %s (%v)", test.got, test.want, err)
 		}
 	}
+	if env, has := container["env"]; has {
+		t.Errorf("%v, want no GOMEMLIMIT below another memory limit", env)
+	}
 	for kind, object := range all {
 		if got := object.GetNamespace(); (got == "elsewhere") == strings.HasPrefix(kind, "ClusterRole") {
 			t.Errorf("%s is in namespace %q", kind, got)

@@ -26,7 +26,10 @@
 {{- if hasKey $release "digest" }}{{ $image = printf "%s@%s" $release.name $release.digest }}{{ end }}
 {{- $_ := set $container "image" ($values.image | default $image) }}
 {{- $_ := set $container "args" (list "exporter" (join "," $values.types) "--all-namespaces") }}
-{{- $_ := set $container "resources" ($values.resources | default $container.resources) }}
+{{- if $values.resources }}
+{{- $_ := set $container "resources" $values.resources }}
+{{- $_ := unset $container "env" }}{{- /* GOMEMLIMIT belongs to the default memory limit. */ -}}
+{{- end }}
 {{- end }}
 
 {{- define "genname-exporter.NetworkPolicy" }}
