@@ -48,13 +48,13 @@ func export(t *testing.T, u harness.User, args ...string) *exporting {
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: locked{&e.mu, &e.errOut}}
 	go func() { e.code <- cmd.Execute(ctx, args, streams) }()
 	harness.Eventually(t, func() error {
-		_, serving, _ := strings.Cut(e.printed(), "Serving ")
-		metrics, rest, _ := strings.Cut(serving, "/metrics, and ")
-		health, _, found := strings.Cut(rest, "/healthz")
+		_, serving, _ := strings.Cut(e.printed(), "Serving /metrics on ")
+		metrics, rest, _ := strings.Cut(serving, ", and /healthz and /readyz on ")
+		health, _, found := strings.Cut(rest, "\n")
 		if !found {
 			return fmt.Errorf("it does not listen:\n%s", e.printed())
 		}
-		e.metrics, e.health = metrics, health
+		e.metrics, e.health = "http://"+metrics, "http://"+health
 		return nil
 	})
 	return e

@@ -20,15 +20,17 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
 
-// The authentication of the metrics doesn't cover the health checks.
+// The authentication of the metrics doesn't cover the health checks. The log has the addresses, without http if the
+// file of the authentication can require TLS.
 func TestServing(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "web.yml")
 	users := "basic_auth_users:\n  prometheus: $2y$10$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi\n"
 	if err := os.WriteFile(config, []byte(users), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	var log bytes.Buffer
 	o := &options{
-		IOStreams:      genericiooptions.IOStreams{ErrOut: io.Discard},
+		IOStreams:      genericiooptions.IOStreams{ErrOut: &log},
 		metricsAddress: "127.0.0.1:0", healthAddress: "127.0.0.1:0", webConfig: config, top: 1, minCount: 1,
 		scope: scan.Flags{RetryTimeout: 1},
 	}
@@ -54,6 +56,9 @@ func TestServing(t *testing.T) {
 		}
 	}
 	metrics, health := s.metricsAt.Addr().String(), s.healthAt.Addr().String()
+	if want := "Serving /metrics on " + metrics + ", and /healthz and /readyz on " + health + "\n"; !strings.HasSuffix(log.String(), want) {
+		t.Errorf("%q, want %q at the end", log.String(), want)
+	}
 	check(metrics+"/metrics", http.StatusUnauthorized)
 	check(health+"/healthz", http.StatusOK)
 	check(health+"/readyz", http.StatusServiceUnavailable)

@@ -60,8 +60,7 @@ func (o *options) listen(registry *prometheus.Registry) (*serving, error) {
 	mux.HandleFunc("/{$}", o.landingPage)
 	s.metrics, s.health = newServer(mux), newServer(o.healthHandler())
 	o.log(o.scopeText())
-	o.log(terminal.Sprintf("Serving http://%s/metrics, and http://%s/healthz and /readyz",
-		metricsAt.Addr(), healthAt.Addr()))
+	o.log(terminal.Sprintf("Serving /metrics on %s, and /healthz and /readyz on %s", metricsAt.Addr(), healthAt.Addr()))
 	return s, nil
 }
 
