@@ -50,6 +50,7 @@ func (c *counts) beginSweep() {
 		old |= pools.Appeared
 	}
 	c.sweep.listed, c.sweep.others = 0, nil
+	c.set.BeginList()
 	for key, m := range c.members {
 		c.members[key] = m.Without(old)
 	}

@@ -46,6 +46,9 @@ type Set struct {
 	// declared and undeclared are the numbers of pools that were created for a generateName, or not.
 	declared, undeclared int
 	overflowed           bool
+	// refused is true if an object without a generateName is in no pool because of the limit. Then the pool of a later
+	// object could lack this one.
+	refused bool
 
 	folds map[foldKey]*Fold
 	open  []pass                           // pools that the list has not passed
@@ -206,6 +209,9 @@ func (s *Set) chooses(o *object.Object) bool {
 	return s.rules.Selector == nil || s.rules.Selector.Matches(labels.Set(o.Labels))
 }
 
+// BeginList prepares the set for a list, which has all objects.
+func (s *Set) BeginList() { s.refused = false }
+
 // find returns the index of a pool, which can be Other. created is its prefix if find has created the pool. Above
 // the limit, find creates no pool: objects with a generateName count as Other, and ok is false for all others.
 func (s *Set) find(namespace, prefix string, naming object.Naming) (i uint32, created string, ok bool) {
@@ -215,13 +221,14 @@ func (s *Set) find(namespace, prefix string, naming object.Naming) (i uint32, cr
 	}
 	limit := s.rules.Limit
 	switch {
-	case limit == 0, isDeclared && s.declared < limit, !isDeclared && s.undeclared < limit:
+	case limit == 0, isDeclared && s.declared < limit, !isDeclared && s.undeclared < limit && !s.refused:
 		created = strings.Clone(prefix)
 		if !isDeclared && s.rules.Folds {
 			s.open = append(s.open, pass{created, isStem})
 		}
 		return s.create(in, created, naming), created, true
 	case !isDeclared:
+		s.refused = true
 		return 0, "", false
 	}
 	s.overflowed = true

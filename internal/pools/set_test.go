@@ -62,6 +62,27 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// A stem above the limit gets a pool only with a list, because the pool would lack its earlier objects.
+func TestFreedPlace(t *testing.T) {
+	s := New(jobs, &Rules{Limit: 1, MinStem: 1})
+	add := func(name string) Member { return s.Add(&object.Object{Namespace: "n", Name: name}) }
+	first := add("first-1")
+	add("second-1")
+	s.Remove(first, nil)
+	s.Forget(func(uint32) bool { return true })
+	add("second-2")
+	if pools := collect(s); len(pools) > 0 {
+		t.Errorf("%+v, want no pool that lacks an object", pools)
+	}
+	s.BeginList()
+	for _, name := range []string{"second-1", "second-2"} {
+		add(name)
+	}
+	if pools := collect(s); len(pools) != 1 || pools[0].Names != 2 {
+		t.Errorf("%+v, want a pool with both objects of the list", pools)
+	}
+}
+
 // The memory of a pool bounds an audit of a million prefixes (lab/benchmarks.md).
 func TestMemory(t *testing.T) {
 	const prefixes, most = 125_000, 140
