@@ -6,11 +6,13 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
@@ -141,6 +143,66 @@ func TestClientGeneratedPrefix(t *testing.T) {
 		fresh.replace(&listing{}, watched)
 		if got, want := k.rowsOf()["run-"].Pool.Names, fresh.rowsOf()["run-"].Pool.Names; got != want {
 			t.Fatalf("%d names, want %d", got, want)
+		}
+	})
+}
+
+// Prefixes that are not reported make no row when they are empty: names that only look client-generated, and objects
+// without the labels of a selector. Other prefixes leave their row.
+func TestEmptyRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		random := rand.New(rand.NewPCG(1, 1))
+		selected := labels.Set{"app": "a"}
+		for _, test := range []struct {
+			selector labels.Selector
+			want     string
+		}{
+			{nil, "[client-30 client-b-30 run-30 run-b-30 stem-30 stem-b-30]"},
+			{selected.AsSelector(), "[client-30 run-30 stem-30]"},
+		} {
+			k := newTestCounts()
+			k.rules.Selector = test.selector
+			k.beginSweep()
+			k.replace(&listing{began: k.clock.now(), version: 1}, watched)
+			apply := func(what decode.EventType, prefix string, names ...string) {
+				for _, name := range names {
+					o := &object.Object{Namespace: "prod", Name: name, Labels: selected}
+					if strings.HasSuffix(prefix, "b-") {
+						o.Labels = nil
+					}
+					if strings.HasPrefix(prefix, "run-") {
+						o.GenerateName = prefix
+					}
+					event := &decode.Event{Type: what, ResourceVersion: fmt.Sprint(k.at.version + 1), Object: o}
+					if err := k.apply(event); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			for _, prefix := range []string{"look-", "client-", "client-b-", "run-", "run-b-", "stem-", "stem-b-"} {
+				var names []string
+				for i := range 30 {
+					names = append(names, generated(prefix, random))
+					if strings.HasPrefix(prefix, "stem-") {
+						names[i] = fmt.Sprint(prefix, i)
+					}
+					if prefix == "look-" { // never enough of them
+						apply(decode.Added, prefix, names[i])
+						apply(decode.Deleted, prefix, names[i])
+					}
+				}
+				if prefix != "look-" {
+					apply(decode.Added, prefix, names...)
+					apply(decode.Deleted, prefix, names...)
+				}
+			}
+			var got []string
+			for prefix, row := range k.rowsOf() {
+				got = append(got, fmt.Sprint(prefix, row.Deletes))
+			}
+			if slices.Sort(got); fmt.Sprint(got) != test.want {
+				t.Errorf("selector %v: the rows %q, want %s", test.selector, got, test.want)
+			}
 		}
 	})
 }

@@ -48,6 +48,7 @@ type extra struct {
 	raw           hashes // generateNames, if they can be truncated
 	generateNames []string
 	evidence      evidence
+	shown         bool       // the pool was reported, as far as declared and stem don't show it
 	leftovers     *Leftovers // nil for none
 }
 

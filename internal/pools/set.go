@@ -370,13 +370,28 @@ func (s *Set) Get(of Key) (number uint32, pool Pool, ok bool) {
 	return number, pool, ok
 }
 
-// reported returns a pool that has no names, or is reported.
+// reported returns a pool that is reported, or that was reported before it became empty.
 func (s *Set) reported(key poolKey, c *counts) (pool Pool, is bool) {
 	counts, naming := s.decide(key, c)
-	if c.names > 0 && (!counts || c.chosen == 0) || c.stem != noStem && !counts {
+	if c.names > 0 {
+		is = s.shows(c, counts)
+	} else {
+		is = c.extra != nil && c.shown || s.rules.Selector == nil && (counts || c.declared)
+	}
+	if !is {
 		return Pool{}, false
 	}
 	return s.pool(key, c, naming), true
+}
+
+// shows reports whether a pool with names is reported, and remembers it if an empty pool doesn't show it. counts is the
+// result of decide.
+func (s *Set) shows(c *counts, counts bool) bool {
+	is := counts && c.chosen > 0
+	if is && (s.rules.Selector != nil || !c.declared && c.stem == noStem) {
+		c.more().shown = true
+	}
+	return is
 }
 
 // Counts reports whether a pool is reported.
@@ -387,7 +402,7 @@ func (s *Set) Counts(namespace, prefix string, naming object.Naming) bool {
 	}
 	c := s.get(number)
 	counts, _ := s.decide(poolKey{namespace, prefix}, c)
-	return counts && c.chosen > 0
+	return s.shows(c, counts)
 }
 
 // Number returns the number of a pool, whether it counts or not.
