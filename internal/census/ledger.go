@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Progress is the progress of a scan.
@@ -64,8 +65,8 @@ type ledger struct {
 	summary  Summary // without the requests
 }
 
-// commit commits the visitors of a resource type, and adds its objects.
-func (l *ledger) commit(r Resource, read listRead) {
+// commit commits the visitors of a resource type that was first requested at began, and adds its objects.
+func (l *ledger) commit(r Resource, read listRead, began time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	read.commit()
@@ -75,7 +76,7 @@ func (l *ledger) commit(r Resource, read listRead) {
 		s.Inconsistent = append(s.Inconsistent, r)
 	}
 	if l.listed != nil {
-		l.listed(Listed{r, read.objects, read.at})
+		l.listed(Listed{r, read.objects, read.at, began})
 	}
 }
 

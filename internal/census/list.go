@@ -43,6 +43,7 @@ type list struct {
 	// mayDivide means that a big list ends with the error tooBig, so that it can be divided.
 	mayDivide bool
 
+	began        time.Time     // when the state of the list was first requested
 	inconsistent bool          // the objects read are not of one resourceVersion
 	reading      time.Duration // time of the pages of this walk
 }
@@ -108,6 +109,9 @@ func (l *list) get(
 		return decode.Page{}, err
 	}
 	defer slot.release()
+	if q.token == "" && l.at == "" {
+		l.began = slot.began
+	}
 	body, err := l.scan.server.open(ctx, l.path(), q)
 	if err != nil {
 		return decode.Page{}, err

@@ -100,6 +100,8 @@ type Listed struct {
 	// ResourceVersion is the state of the list, from which a watch can start. It is empty if the pages have different
 	// states.
 	ResourceVersion string
+	// Began is when the list was first requested, which can be long after the beginning of a polite scan.
+	Began time.Time
 }
 
 // scan is one run of a Scanner.
@@ -144,7 +146,7 @@ func (s *scan) read(ctx context.Context, r Resource, namespace string) {
 		s.ledger.skip(ctx, r, namespace, err)
 		return
 	}
-	s.ledger.commit(r, read)
+	s.ledger.commit(r, read, l.began)
 }
 
 // summary returns the summary of a finished scan.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -307,6 +308,33 @@ func TestSinceItsList(t *testing.T) {
 		s := start(t, server, pods).Snapshot()
 		if since := s.Rows[0].Since; since.Before(before) || since.After(*asked.Load()) || s.Began.Sub(before) < 30*time.Millisecond {
 			t.Errorf("since %v, watched since %v, and it was asked for at %v", since, s.Began, asked.Load())
+		}
+	})
+}
+
+// A polite engine lists its types one after another, and pauses. Each is counted since its own list.
+func TestSinceItsPoliteList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		add(server, "/apis/batch/v1/jobs", "job-", 6)
+		var asked sync.Map // the time of the first request, by resource type
+		server.Fault = refuse(func(path string, watch bool) int {
+			if _, known := asked.LoadOrStore(paths[path].GroupResource(), time.Now()); !known {
+				time.Sleep(time.Second)
+			}
+			return 0
+		})
+		e := prepare(server, pods, jobs)
+		e.Scanner.Polite = true
+		e.run(t)
+		rows := e.Snapshot().Rows
+		for _, row := range rows {
+			if at, _ := asked.Load(row.Pool.GroupResource); !row.Since.Equal(at.(time.Time)) {
+				t.Errorf("%s is counted since %v, want %v", row.Pool.Resource, row.Since, at)
+			}
+		}
+		if len(rows) != 2 {
+			t.Errorf("%d rows, want 2", len(rows))
 		}
 	})
 }

@@ -151,13 +151,12 @@ func (e *Engine) connect() (err error) {
 
 // countAll lists all types for the first time. countAll starts to watch each type as soon as the type was listed.
 func (e *Engine) countAll(ctx context.Context) error {
-	began := e.clock.now()
 	for _, r := range e.types.list() {
 		r.store.do((*counts).beginSweep)
 	}
 	scanner := e.source.scanner
 	scanner.Listed = func(l census.Listed) {
-		r, list := e.types.of(l.Resource.GroupResource()), e.source.newListing(l, began)
+		r, list := e.types.of(l.Resource.GroupResource()), e.source.newListing(l)
 		if get(r.store, (*counts).isStale) {
 			list.unsteady, list.version = true, 0 // the type is listed again
 		}

@@ -72,8 +72,9 @@ func (s *source) served(types []census.Resource) []census.Resource {
 	return types
 }
 
-func (s *source) newListing(l census.Listed, began time.Time) *listing {
+func (s *source) newListing(l census.Listed) *listing {
 	version, _ := strconv.ParseUint(l.ResourceVersion, 10, 64)
+	began := s.clock.now().Add(-time.Since(l.Began))
 	s.versions.Store(l.Resource.GroupResource(), l.Resource.Version)
 	return &listing{began: began, version: version, unsteady: l.ResourceVersion == "", objects: l.Objects}
 }
@@ -87,10 +88,10 @@ func (s *source) list(ctx context.Context, r census.Resource, to *store) (list *
 	case <-ctx.Done():
 		return &listing{}, []census.Skipped{skip(r, census.Interrupted, ctx.Err())}
 	}
-	began, at := time.Now(), s.clock.now()
+	began := time.Now()
 	to.do((*counts).beginSweep)
 	scanner, part, objects := s.scanner, &listing{}, int64(0)
-	scanner.Listed = func(l census.Listed) { list = s.newListing(l, at) }
+	scanner.Listed = func(l census.Listed) { list = s.newListing(l) }
 	scanner.Progress = func(p census.Progress) {
 		if p.Objects > objects {
 			part.took, objects = time.Since(began), p.Objects
