@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -70,6 +71,9 @@ func count(ctx context.Context, s *scan.Session, prefixes []wantedPrefix) (subje
 			return subject{}, err
 		}
 		for pool := range found.All() {
+			if pool.Naming == object.ByStem { // its names aren't random
+				continue
+			}
 			for _, i := range indexes {
 				if prefixes[i].prefix == pool.Prefix {
 					counted.populations[i].Existing += pool.Names
