@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,9 +19,13 @@ import (
 // because no name pool is in two of them.
 type Counts struct {
 	rules pools.Rules
+	began time.Time
 	mu    sync.Mutex
 	sets  []*pools.Set
 	folds []TypeFold
+	// rulesOf has the rules of each type. A type can be listed some minutes after the beginning, and Rules.Since of the
+	// type is as much later.
+	rulesOf map[Resource]*pools.Rules
 	// unordered are the types whose lists are not in the order of names.
 	unordered map[Resource]bool
 	// jobs has the Jobs of Pods without a controller, and whether they exist. If that is unknown, it is nil.
@@ -53,10 +58,11 @@ func (c *Counts) All() iter.Seq[*pools.Pool] {
 // cluster-scoped resources. If a list fails, Count skips it and continues with the others. When ctx ends, Count skips
 // all unfinished lists. An error is about the configuration. Count returns it before it sends a request.
 func (s *Scanner) Count(ctx context.Context, resources []Resource, namespace string) (*Counts, Summary, error) {
-	counts := &Counts{rules: s.rules(), unordered: map[Resource]bool{}, jobs: map[uint64]bool{}}
-	newVisitor := func(r Resource) Visitor {
-		return &setVisitor{of: counts, resource: r, set: counts.newSet(r)}
+	counts := &Counts{
+		rules: s.rules(), began: time.Now(), rulesOf: map[Resource]*pools.Rules{}, unordered: map[Resource]bool{},
+		jobs: map[uint64]bool{},
 	}
+	newVisitor := func(r Resource) Visitor { return &setVisitor{of: counts, resource: r} }
 	options := decode.Options{NoLabels: counts.rules.Selector == nil, Job: true}
 	summary, err := s.Visit(ctx, resources, namespace, options, newVisitor)
 	if err == nil && len(counts.jobs) > 0 {
@@ -67,10 +73,20 @@ func (s *Scanner) Count(ctx context.Context, resources []Resource, namespace str
 	return counts, summary, err
 }
 
+// newSet returns the set of a list that has sent its first object.
 func (c *Counts) newSet(r Resource) *pools.Set {
-	set := pools.New(r.GroupVersionResource, &c.rules)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.rulesOf[r] == nil {
+		rules, passed := c.rules, time.Since(c.began).Truncate(time.Minute)
+		for i := range rules.Since {
+			if rules.Since[i] > 0 {
+				rules.Since[i] += int64(passed.Seconds())
+			}
+		}
+		c.rulesOf[r] = &rules
+	}
+	set := pools.New(r.GroupVersionResource, c.rulesOf[r])
 	if c.unordered[r] {
 		set.Unordered()
 	}
@@ -99,12 +115,15 @@ func (s *Scanner) rules() pools.Rules {
 type setVisitor struct {
 	of       *Counts
 	resource Resource
-	set      *pools.Set
-	jobs     []uint64 // of Pods without a controller
+	set      *pools.Set // nil before the first object
+	jobs     []uint64   // of Pods without a controller
 }
 
 // Visit implements Visitor.
 func (v *setVisitor) Visit(o *object.Object) error {
+	if v.set == nil {
+		v.set = v.of.newSet(v.resource)
+	}
 	if job, ok := o.FormerJob(); ok {
 		v.jobs = append(v.jobs, pools.JobHash(o.Namespace, job))
 	}
@@ -119,6 +138,9 @@ func (v *setVisitor) Visit(o *object.Object) error {
 
 // Commit implements Visitor.
 func (v *setVisitor) Commit() {
+	if v.set == nil {
+		return
+	}
 	v.of.mu.Lock()
 	defer v.of.mu.Unlock()
 	v.of.sets = append(v.of.sets, v.set)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
@@ -114,6 +115,34 @@ func TestPolite(t *testing.T) {
 			t.Errorf("request %d began %s after the one before", i+1, pause)
 		}
 	}
+}
+
+// A polite scan lists its last types long after the first. Recent objects are those before the list of their type.
+func TestRecentBeforeItsList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, now := &fakeapi.Server{}, time.Now()
+		types := []Resource{configMaps, Pods}
+		for _, r := range types {
+			for suffix, age := range map[string]time.Duration{"bcdfg": 5 * time.Minute, "bcdfh": -2 * time.Minute} {
+				a.Clock = now.Add(-age).Unix()
+				a.Change("/api/v1/"+r.Resource, "ADDED", metav1.ObjectMeta{Namespace: "n", Name: "run-" + suffix, GenerateName: "run-"})
+			}
+		}
+		a.Fault = func(int, http.ResponseWriter, *http.Request) bool {
+			time.Sleep(time.Minute)
+			return false
+		}
+		s := &Scanner{Config: a.StartPipe(t), Polite: true, Since: []time.Time{now.Add(-10 * time.Minute)}}
+		pools, _ := count(t, s, "", types...)
+		var recent []int64
+		for _, pool := range pools {
+			recent = append(recent, pool.Recent[0])
+		}
+		// The lists are read a minute and eleven minutes after the beginning, in any order.
+		if slices.Sort(recent); !slices.Equal(recent, []int64{1, 2}) {
+			t.Errorf("%d objects of the last ten minutes, want 1 of the later list and 2 of the earlier one", recent)
+		}
+	})
 }
 
 // A long pause after a slow request is reported.

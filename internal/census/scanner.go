@@ -71,7 +71,8 @@ type Scanner struct {
 	// Prefixes are effective prefixes that are counted even if no object has them as
 	// generateName.
 	Prefixes []string
-	// Since are the times from which on a creation is recent, at most pools.Spans.
+	// Since are the times from which on a creation is recent, at most pools.Spans. They are later for a type that is
+	// listed minutes after the beginning of the scan.
 	Since []time.Time
 	// MinCount is the number of names from which on a prefix without a generateName can be evident. MinCount is 10 at
 	// least.
