@@ -199,10 +199,11 @@ func (w *watchRun) show() (*audit.Result, error) {
 	return result, w.printer.show(result.Report, snapshot)
 }
 
-// hint prints that the namespace has no prefix yet, or doesn't exist.
+// hint prints that the namespace has no prefix yet, or doesn't exist, or that no name has a prefix that the user
+// named.
 func (w *watchRun) hint(ctx context.Context, result *audit.Result) {
 	namespace := w.run.onlyNamespace()
-	if result.Report.Summary.Prefixes > 0 || namespace == "" {
+	if result.Report.Summary.Prefixes > 0 || namespace == "" && len(result.NotFound) == 0 {
 		return
 	}
 	for _, line := range slices.Concat(w.run.noNamespace(ctx, result.Report), w.run.emptyLines(result),
