@@ -44,8 +44,8 @@ type origin struct {
 
 // extra are the counts that few pools have.
 type extra struct {
-	creators      hashes // if there are several creators
-	raw           hashes // generateNames, if they can be truncated
+	creators      hashes           // if there are several creators
+	raw           map[uint64]int32 // number of objects by the hash of their generateName, if it can be truncated
 	generateNames []string
 	evidence      evidence
 	shown         bool       // the pool was reported, as far as declared and stem don't show it
@@ -94,11 +94,12 @@ func (c *counts) add(r *Rules, o *object.Object, created string, m Member) {
 }
 
 // remove removes an object from the counts. After the oldest or newest object is removed, the time of the oldest
-// or newest object is unknown.
-func (c *counts) remove(r *Rules, m Member) {
+// or newest object is unknown. o is nil if the caller no longer has the object. Its generateName stays then.
+func (c *counts) remove(r *Rules, m Member, o *object.Object) {
 	c.names--
 	if m.is(generated) {
 		c.generated--
+		c.removeRaw(o)
 	} else if c.stem == noStem {
 		c.evidence.others = min(c.evidence.others, c.names-c.generated)
 	}
@@ -145,9 +146,28 @@ func (c *counts) addRaw(generateName string) {
 	if len(generateName) < names.MaxPrefixLength {
 		return // no other generateName has the same prefix
 	}
-	more := c.more()
-	more.raw.add(maphash.String(seed, generateName))
+	more, hash := c.more(), maphash.String(seed, generateName)
+	if more.raw == nil {
+		more.raw = map[uint64]int32{}
+	}
+	if more.raw[hash] > 0 || len(more.raw) < MaxRawPrefixes {
+		more.raw[hash]++
+	}
 	more.addGenerateName(generateName)
+}
+
+func (c *counts) removeRaw(o *object.Object) {
+	if o == nil || c.extra == nil {
+		return
+	}
+	switch hash := maphash.String(seed, o.GenerateName); c.raw[hash] {
+	case 0: // too short, or above the limit
+	case 1:
+		delete(c.raw, hash)
+		c.generateNames = slices.DeleteFunc(c.generateNames, func(name string) bool { return name == o.GenerateName })
+	default:
+		c.raw[hash]--
+	}
 }
 
 func (e *extra) addGenerateName(generateName string) {

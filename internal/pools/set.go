@@ -164,7 +164,7 @@ func (s *Set) Remove(m Member, o *object.Object) {
 		s.addOther(o, -1)
 	}
 	if _, ok := m.In(); ok {
-		s.get(m.index()).remove(s.rules, m)
+		s.get(m.index()).remove(s.rules, m, o)
 	}
 }
 
@@ -176,7 +176,7 @@ func (s *Set) Update(m Member, o *object.Object) Member {
 		return m
 	}
 	if _, ok := m.In(); ok {
-		s.get(m.index()).remove(s.rules, m)
+		s.get(m.index()).remove(s.rules, m, o)
 	}
 	if _, ok := now.In(); ok {
 		s.get(now.index()).add(s.rules, o, created, now)

@@ -3,6 +3,7 @@ package pools
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
@@ -80,6 +81,24 @@ func TestFreedPlace(t *testing.T) {
 	}
 	if pools := collect(s); len(pools) != 1 || pools[0].Names != 2 {
 		t.Errorf("%+v, want a pool with both objects of the list", pools)
+	}
+}
+
+// A truncated prefix is no longer shared when the objects of all other generateNames are deleted.
+func TestNoLongerShared(t *testing.T) {
+	s, prefix := New(jobs, &Rules{}), strings.Repeat("x", 58)
+	job := func(i int, end string) *object.Object {
+		return &object.Object{Namespace: "n", Name: prefix + "bcdf" + string("256"[i]), GenerateName: prefix + end}
+	}
+	members := []Member{s.Add(job(0, "-a-")), s.Add(job(1, "-a-")), s.Add(job(2, "-b-"))}
+	for i, test := range []struct {
+		end    string
+		shared int
+	}{{"-a-", 2}, {"-a-", 1}} {
+		s.Remove(members[i], job(i, test.end))
+		if pools := collect(s); len(pools) != 1 || pools[0].RawPrefixes != test.shared {
+			t.Errorf("after %d deletes: %+v, want one pool with %d generateNames", i+1, pools, test.shared)
+		}
 	}
 }
 
