@@ -3,6 +3,7 @@
 package humanize
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -147,7 +148,7 @@ func In(thing, namespace string) string {
 // Scope returns a resource type, or an API group for no type, with its namespace if it has one.
 func Scope(group, resource, namespace string) string {
 	if resource == "" {
-		return In(group, namespace)
+		return In(cmp.Or(group, "an unknown type"), namespace)
 	}
 	return In(Type(group, resource), namespace)
 }

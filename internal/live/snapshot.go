@@ -63,9 +63,7 @@ func (e *Engine) Snapshot(each func(pools.Row)) Snapshot {
 	undiscovered := e.undiscovered
 	e.mu.Unlock()
 	if undiscovered != nil {
-		s.Skipped = append(s.Skipped, census.Skipped{
-			Reason: census.Undiscovered, Message: fmt.Sprintf("discover the types of the server: %v", undiscovered),
-		})
+		s.Skipped = append(s.Skipped, census.Skipped{Reason: census.Undiscovered, Message: undiscovered.Error()})
 	}
 	for _, r := range e.types.list() {
 		r.store.eachRow(now, each)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -269,7 +268,7 @@ func TestUndiscovered(t *testing.T) {
 			return []census.Resource{pods}, nil
 		}
 		e.run(t)
-		e.until(t, func(s snapshot) bool { return len(s.Skipped) == 1 && strings.Contains(s.Skipped[0].Message, "refused") })
+		e.until(t, func(s snapshot) bool { return len(s.Skipped) == 1 && s.Skipped[0].Message == "refused" })
 		time.Sleep(2 * quietEvery)
 		if reported := e.notices(Undiscovered); len(reported) != 1 {
 			t.Errorf("reported %+v, want one report", reported)

@@ -26,6 +26,7 @@ func TestCoverage(t *testing.T) {
 	late := list(census.Skipped{Group: "batch", Resource: "jobs", Reason: census.TimedOut, Message: "late\x1b"})
 	metrics := list(census.Skipped{Group: "metrics.k8s.io", Reason: census.Unreachable, Message: "down"})
 	group := list(census.Skipped{Group: "example.com", Reason: census.Unreachable, Message: "down"})
+	types := list(census.Skipped{Reason: census.Undiscovered, Message: "down"})
 	object := list(census.Skipped{Resource: "secrets", Namespace: "a", Reason: census.Incomparable, Message: "o"})
 	const line, gate = "Warning: skipped 1 type that you can't list (needs list): secrets",
 		"Warning: the gate can't check 1 type that you can't list (needs list): secrets"
@@ -49,6 +50,7 @@ func TestCoverage(t *testing.T) {
 		"late":               {census.Coverage{Types: both, Skipped: late}, false, 2, `Warning: skipped jobs.batch: late\u001b`},
 		"measurements":       {census.Coverage{Types: both, Skipped: metrics}, true, 2, "Warning: skipped metrics.k8s.io: down"},
 		"another group":      {census.Coverage{Types: both, Skipped: group}, false, 2, "Warning: skipped example.com: down"},
+		"new types":          {census.Coverage{Types: both, Skipped: types}, false, 2, "Warning: skipped an unknown type: down"},
 	} {
 		lines := strings.Join(skippedLines(test.Coverage, "audit"), "\n")
 		if test.Complete() != test.complete || len(test.Read()) != test.read || lines != test.lines {
