@@ -217,6 +217,12 @@ func incidents() map[string]incident {
 		"a type skipped for two reasons in turns": {
 			simulation{pools: quiet, skips: forbidden, reasons: []census.Reason{census.Forbidden, census.Unreachable}}, within{skipped: 20 * time.Minute},
 		},
+		"a group without a server": {
+			simulation{pools: quiet, skips: []census.Skipped{{Group: "dead.example", Reason: census.Undiscovered}}}, within{skipped: 20 * time.Minute},
+		},
+		"types that can't be discovered": {
+			simulation{pools: quiet, skips: []census.Skipped{{Reason: census.Undiscovered}}}, within{skipped: 20 * time.Minute},
+		},
 		"never counted": {simulation{pools: quiet, notCounted: true}, within{notReady: 20 * time.Minute}},
 		"300 prefixes":  {simulation{pools: idle(300)}, within{dropped: 2 * time.Hour}},
 	}
@@ -234,6 +240,9 @@ func TestExporterAlerts(t *testing.T) {
 			for a, f := range s.fired {
 				if latest, expected := test.fires[a.name]; !expected || f.times != 1 || f.to > 0 || f.from-start > latest {
 					t.Errorf("%s fired %d times, first at %s, at last until %s", a.name, f.times, f.from, f.to)
+				}
+				if words := strings.Join(strings.Fields(f.summary), " "); words != f.summary {
+					t.Errorf("%s: %q lacks a word", a.name, f.summary)
 				}
 			}
 			for fires := range test.fires {

@@ -86,11 +86,11 @@ type simulation struct {
 // alert is an alert about a resource type, or about the exporter.
 type alert struct{ name, resource string }
 
-// firings are how often an alert has fired, when first, when it ended, and its last description.
+// firings are how often an alert has fired, when first, when it ended, and its last texts.
 type firings struct {
-	times       int
-	from, to    time.Duration // to is 0 while it fires
-	description string
+	times                int
+	from, to             time.Duration // to is 0 while it fires
+	summary, description string
 }
 
 // epoch is the beginning.
@@ -332,7 +332,7 @@ func (s *simulation) note(t *testing.T, groups []*rules.Group) {
 			if !before || f.to > 0 {
 				f.times++
 			}
-			f.to, f.description = 0, active.Annotations.Get("description")
+			f.to, f.summary, f.description = 0, active.Annotations.Get("summary"), active.Annotations.Get("description")
 			s.fired[a] = f
 		})
 	}
