@@ -181,7 +181,7 @@ func (b *builder) evaluate(pool *pools.Pool) error {
 	if limit := config.FailAboveGrowth; limit != nil {
 		switch {
 		case growth == nil:
-			if b.old.missed(refOf(pool)) && float64(pool.Names)/b.old.days > *limit {
+			if !b.old.excluded[pool.GroupResource] && float64(pool.Names)/b.old.days > *limit {
 				b.undecided++
 			}
 		case growth.PerDay != nil && *growth.PerDay > *limit:

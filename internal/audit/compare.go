@@ -26,6 +26,8 @@ type baseline struct {
 	names  map[v1alpha1.PrefixRef]int64  // by poolOf
 	types  map[schema.GroupResource]bool // types that it read in at least one namespace
 	holes  map[v1alpha1.PrefixRef]bool   // places that it could not read; they have no prefix, and types no namespace
+	// excluded are the types that it left out, because they have no generated names.
+	excluded map[schema.GroupResource]bool
 }
 
 func refOf(pool *pools.Pool) v1alpha1.PrefixRef {
@@ -66,7 +68,7 @@ func newBaseline(report *v1alpha1.AuditReport, config *Config) (*baseline, error
 	b := &baseline{
 		report: report, days: age.Hours() / day.Hours(), hidden: report.Hidden,
 		names: map[v1alpha1.PrefixRef]int64{}, types: map[schema.GroupResource]bool{},
-		holes: map[v1alpha1.PrefixRef]bool{},
+		holes: map[v1alpha1.PrefixRef]bool{}, excluded: map[schema.GroupResource]bool{},
 	}
 	for _, name := range report.Scope.Resources {
 		b.types[schema.ParseGroupResource(name)] = true
@@ -104,7 +106,7 @@ func (b *baseline) skip(s v1alpha1.Skipped) {
 		delete(b.types, hole.GroupResource())
 		hole.Namespace = ""
 	}
-	b.holes[hole] = s.Reason != census.Excluded
+	b.holes[hole], b.excluded[hole.GroupResource()] = true, s.Reason == census.Excluded
 }
 
 // missed reports whether the earlier audit could not read the place of a name pool.

@@ -200,6 +200,22 @@ func TestGateOnGrowth(t *testing.T) {
 	}
 }
 
+// A gate on growth is undecided for a prefix that the earlier audit has not counted, if all of its names since then
+// would exceed the gate.
+func TestGateOnUncounted(t *testing.T) {
+	limit := 9.0
+	for name, change := range map[string]func(*v1alpha1.AuditReport){
+		"a type":   func(r *v1alpha1.AuditReport) { r.Scope.Resources = []string{"pods"} },
+		"a prefix": func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = []string{"p-"} },
+	} {
+		c := building(Config{Old: saved(change), MinCount: 1, FailAboveGrowth: &limit})
+		c.add(pool("new-", 200), pool("few-", 5))
+		if gate := finish(t, c).Report.Gate; gate.Undecided != 1 || len(gate.Exceeded) > 0 {
+			t.Errorf("%s: %d undecided, %v exceed the gate, want 1 and none", name, gate.Undecided, gate.Exceeded)
+		}
+	}
+}
+
 // The days until a gate is exceeded follow from the growth. They are 0 if it is exceeded already.
 func TestDaysToGate(t *testing.T) {
 	count, chance, eight := int64(1000), 0.001, 8

@@ -438,7 +438,7 @@ type AuditGate struct {
 	// passes; absent if you did not set the flag.
 	FailAboveGrowth *float64 `json:"failAboveGrowth,omitempty"`
 	// Undecided is the number of prefixes whose growth might be above FailAboveGrowth,
-	// because the earlier audit knows only bounds, or could not read the type or namespace.
+	// because the earlier audit knows only bounds, or has not read the type, namespace or prefix.
 	Undecided int64 `json:"undecided,omitempty"`
 	// ExceededCount is the number of prefixes above a limit, including hidden prefixes.
 	ExceededCount int64 `json:"exceededCount"`

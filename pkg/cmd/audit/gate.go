@@ -87,7 +87,7 @@ func undecided(gate *v1alpha1.AuditGate) error {
 	if gate == nil || gate.Undecided == 0 {
 		return nil
 	}
-	return fmt.Errorf("--fail-above-growth can't check %s, because the earlier audit hid prefixes, or could "+
+	return fmt.Errorf("--fail-above-growth can't check %s, because the earlier audit hid prefixes, or has "+
 		"not read them. Save the next audit with all prefixes:\n  kubectl genname audit --min-count=1 --top=0 -o json",
 		humanize.Count(gate.Undecided, "prefix"))
 }
