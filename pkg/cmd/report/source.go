@@ -172,7 +172,13 @@ func (o *options) saved() (subject, error) {
 	if audit.Hidden.BelowTop > 0 {
 		s.doubt = cmp.Or(s.doubt, errors.New("the audit hid prefixes by --top"))
 	}
-	if hidden := audit.Hidden; hidden.Prefixes > 0 {
+	hidden := audit.Hidden
+	for _, f := range audit.Folded {
+		if f.Largest != nil && f.Largest.Naming != v1alpha1.NamingStem {
+			hidden.Prefixes, hidden.Names = hidden.Prefixes+f.Prefixes, hidden.Names+f.Names
+		}
+	}
+	if hidden.Prefixes > 0 {
 		s.warnings = append(s.warnings, terminal.Warningf("the report leaves out %s with %s, because the audit "+
 			"hid them. Save the next audit with all prefixes:\n"+
 			"  kubectl genname audit --min-count=1 --top=0 -o json",
