@@ -219,10 +219,10 @@ func (s *Set) pass(o *object.Object) {
 		key := poolKey{s.at.namespace, p.prefix}
 		if i, ok := s.inNamespace(key.namespace).of(p.isStem)[p.prefix]; ok {
 			s.foldPool(i, key)
-			s.passed = true
 		} else if !p.isStem {
 			delete(s.others, otherOf(key.namespace, key.prefix))
 		}
+		s.passed = true
 	}
 	s.at.namespace, s.at.name = o.Namespace, o.Name
 }

@@ -310,6 +310,19 @@ func TestFoldsOfALongPrefix(t *testing.T) {
 	}
 }
 
+// Names that show that a prefix isn't client-generated must not be lost in a list that comes back to their namespace.
+func TestPassedOthers(t *testing.T) {
+	s := New(jobs, &Rules{Folds: true})
+	for _, o := range []object.Object{
+		{Namespace: "m", Name: "run-aaaaa"}, {Namespace: "n", Name: "settings"}, {Namespace: "m", Name: "run-bcdfg"},
+	} {
+		s.Add(&o)
+	}
+	if !s.IsMisfolded() {
+		t.Error("the list isn't read again")
+	}
+}
+
 // Objects that are removed leave the numbers of those that are left, and objects that change count
 // as they are.
 func TestRemoveAndUpdate(t *testing.T) {

@@ -53,8 +53,8 @@ type Set struct {
 	folds map[foldKey]*Fold
 	open  []pass                           // pools that the list has not passed
 	at    struct{ namespace, name string } // the last object
-	// unordered means that only the end of the list has passed a pool. passed means that pools were folded before the
-	// end.
+	// unordered means that only the end of the list has passed a pool. passed means that pools or others were folded
+	// before the end.
 	unordered, passed, misfolded bool
 }
 
