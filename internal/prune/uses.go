@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 // usable are the types whose objects Pods use by name. Nothing in such an object shows that a Pod uses it.
@@ -63,7 +64,7 @@ func (p *Pruner) keepUsed(
 	for _, l := range listings {
 		if l.found > 0 && slices.Contains(usable, l.rules.resource.GroupResource()) {
 			for prefix := range l.rules.prefixes {
-				found.prefixes = append(found.prefixes, prefix)
+				found.prefixes = append(found.prefixes, derive.EffectivePrefix(prefix)) // a name of a key has less of it
 			}
 		}
 	}

@@ -35,7 +35,13 @@ var podSpecs = map[string]bool{
 func using(t *testing.T, lists map[string]string, criteria Criteria) *Pruner {
 	t.Helper()
 	server := serve(3, generated)
-	server.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+	server.list(lists)
+	return server.pruner(t, criteria)
+}
+
+// list sets the lists of the other types, by their path. A list can be the reason of a refusal.
+func (p *prunable) list(lists map[string]string) {
+	p.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
 		list := lists[r.URL.Path]
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/configmaps"):
@@ -49,7 +55,6 @@ func using(t *testing.T, lists map[string]string, criteria Criteria) *Pruner {
 		respond(200, list)(w)
 		return true
 	}
-	return server.pruner(t, criteria)
 }
 
 // plan plans, and returns the number of objects in use.
@@ -104,6 +109,27 @@ func TestUsers(t *testing.T) {
 		}
 		if n, _ := used(t, using(t, lists, Criteria{InUse: true})); n != 0 {
 			t.Errorf("%s, with --in-use: %d objects stay", name, n)
+		}
+	}
+}
+
+// A name of a key has less of a long generateName than a name of the server, and is in use, too.
+func TestUsersOfLongNames(t *testing.T) {
+	long := strings.Repeat("x", 60)
+	names := []string{long[:53] + "bbbbbccccc", long[:58] + "bbbbb"}
+	for _, name := range names {
+		server := serve(len(names), func(i int) metav1.ObjectMeta {
+			o := generated(i)
+			o.GenerateName, o.Name = long, names[i]
+			return o
+		})
+		server.list(map[string]string{"/api/v1/pods": list("ns", `"spec":{"serviceAccountName":"`+name+`"}`)})
+		plan, err := server.pruner(t, Criteria{}).Plan(t.Context(), []Target{{configMaps, []string{long}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pool := plan.Pools[0]; pool.Left[v1alpha1.PruneInUse] != 1 || len(pool.Objects) != 1 || pool.Objects[0].Name == name {
+			t.Errorf("a Pod uses %s, and %v are left, chosen are %+v", name, pool.Left, pool.Objects)
 		}
 	}
 }
