@@ -160,12 +160,12 @@ func decide(objects []Object, criteria Criteria) iter.Seq[decision] {
 			}
 			d := decision{Object: o}
 			switch {
-			case !o.Running && among.has(o):
+			case among.has(o):
 				d.Reason = v1alpha1.PruneNewest
 			default:
 				d.Reason = criteria.tooYoung(o.Created, o.ended)
 			}
-			d.Tied = d.Reason == "" && !o.Running && among.ties(o)
+			d.Tied = d.Reason == "" && among.ties(o)
 			if !yield(d) {
 				return
 			}

@@ -143,21 +143,26 @@ func TestChooseByTheEnd(t *testing.T) {
 	}
 }
 
-// An object can finish after it was chosen, and before its DELETE. With --keep it then counts among the finished
-// objects that stay, so it isn't deleted.
+// An object can finish after it was chosen, and before its DELETE. If it has failed, it counts among the failed objects
+// that --keep-failed keeps, so it isn't deleted.
 func TestDeleteOfAnObjectThatFinishes(t *testing.T) {
 	one := 1
+	failed := Criteria{Running: true, Keep: &one, KeepFailed: &one}
 	for name, test := range map[string]struct {
 		criteria Criteria
 		running  bool
+		end      string
 		want     Outcome
 	}{
-		"with --keep": {Criteria{Running: true, Keep: &one}, true, LeftAlone}, "without": {Criteria{Running: true}, true, Deleted},
-		"finished again":     {Criteria{EndedBefore: time.Date(2026, 11, 22, 10, 0, 1, 0, time.UTC)}, false, LeftAlone},
-		"not finished again": {Criteria{EndedBefore: time.Date(2026, 11, 22, 10, 0, 2, 0, time.UTC)}, false, Deleted},
+		"without --keep":                 {Criteria{Running: true}, true, "Complete", Deleted},
+		"with --keep":                    {Criteria{Running: true, Keep: &one}, true, "Failed", Deleted},
+		"with --keep-failed":             {failed, true, "Complete", Deleted},
+		"failed, and with --keep-failed": {failed, true, "Failed", LeftAlone},
+		"finished again":                 {Criteria{EndedBefore: time.Date(2026, 11, 22, 10, 0, 1, 0, time.UTC)}, false, "Complete", LeftAlone},
+		"not finished again":             {Criteria{EndedBefore: time.Date(2026, 11, 22, 10, 0, 2, 0, time.UTC)}, false, "Complete", Deleted},
 	} {
 		finished := respond(200, `{"kind":"Job","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1","resourceVersion":"9",`+
-			`"creationTimestamp":"2026-11-22T10:00:00Z"},"status":{"conditions":[{"type":"Complete","status":"True","lastTransitionTime":"2026-11-22T10:00:01Z"}]}}`)
+			`"creationTimestamp":"2026-11-22T10:00:00Z"},"status":{"conditions":[{"type":"`+test.end+`","status":"True","lastTransitionTime":"2026-11-22T10:00:01Z"}]}}`)
 		server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": {conflict, success}, "GET": {finished}}}
 		o := listed()
 		rules, err := newRules(Target{jobs, []string{"run-"}}, test.criteria)
@@ -171,8 +176,8 @@ func TestDeleteOfAnObjectThatFinishes(t *testing.T) {
 	}
 }
 
-// --keep and --keep-failed count finished objects, the failed ones apart. Objects as old as the last one
-// that is kept are kept, and an object that the list has twice counts once.
+// --keep and --keep-failed count objects, the failed ones apart, and with --running also those that run. Of objects as
+// old as the last one that is kept, the names decide, and an object that the list has twice counts once.
 func TestChooseTheNewest(t *testing.T) {
 	pool := &Pool{}
 	object := func(name string, created int64) Object {
@@ -183,8 +188,11 @@ func TestChooseTheNewest(t *testing.T) {
 		o.failed = true
 		return o
 	}
-	running := object("running", 1)
-	running.Running = true
+	running := func(name string, created int64) Object {
+		o := object(name, created)
+		o.Running = true
+		return o
+	}
 	two, one := 2, 1
 	for name, test := range map[string]struct {
 		objects  []Object
@@ -198,7 +206,7 @@ func TestChooseTheNewest(t *testing.T) {
 		"failed apart":    {[]Object{failed("a", 9), object("b", 8), failed("c", 7), object("d", 6), object("e", 5)}, Criteria{Keep: &two, KeepFailed: &one}, "c e"},
 		"failed together": {[]Object{failed("a", 9), object("b", 8), failed("c", 7)}, Criteria{Keep: &two}, "c"},
 		"failed only":     {[]Object{failed("a", 9), failed("b", 8), object("c", 7)}, Criteria{KeepFailed: &one}, "b c"},
-		"running":         {[]Object{running, object("a", 9), object("b", 8)}, Criteria{Keep: &two, Running: true}, "running"},
+		"running":         {[]Object{running("a", 9), object("b", 8), running("c", 7), object("d", 6)}, Criteria{Keep: &two, Running: true}, "c d"},
 	} {
 		var got []string
 		for d := range decide(test.objects, test.criteria) {

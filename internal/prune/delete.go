@@ -171,12 +171,12 @@ func (d *deletion) read(ctx context.Context) (*Result, error) {
 	if reason == "" {
 		reason = rules.criteria.tooYoung(found.Created, status.Ended.Unix())
 	}
-	counts := rules.criteria.Keep != nil || rules.criteria.KeepFailed != nil
+	countsAsFailed := d.object.Running && status.State == finished.Failed && rules.criteria.KeepFailed != nil
 	isSame := found.ResourceVersion == d.object.ResourceVersion
 	switch {
 	case reason != "":
 		return d.leftAs(reason), nil
-	case d.conflicts > maxConflicts, d.object.Running && status.State != finished.Running && counts,
+	case d.conflicts > maxConflicts, countsAsFailed,
 		!isSame && !rules.criteria.InUse && isUsable(d.object.Pool): // by users that the plan didn't find
 		return d.leftAs(v1alpha1.PruneChanged), nil
 	case d.conflict != nil && isSame: // not because of a precondition

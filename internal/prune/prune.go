@@ -37,7 +37,7 @@ type Criteria struct {
 	EndedBefore time.Time
 	// Keep is the number of newest objects to keep for each namespace and prefix, or nil. Of objects that were created
 	// in the same second, those whose names come first count as the newest. With Stem, these are those with the
-	// largest number or time. Keep counts the finished objects that meet all criteria except Before and EndedBefore.
+	// largest number or time. Keep counts the objects that meet all criteria except Before and EndedBefore.
 	Keep *int
 	// KeepFailed is like Keep, but for objects that have failed. If KeepFailed is not nil, Keep doesn't count failed
 	// objects.

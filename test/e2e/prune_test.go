@@ -78,7 +78,7 @@ func roleForPrune(t *testing.T, cp *controlplane.ControlPlane) {
 	admin := harness.As(t, cp.Admin())
 	admin.Run("create", "-f", harness.File(t, "job.yaml", job), "--count=3").Has(t, 0)
 	u := bound(t, cp, "pruner", "prune.yaml", "genname-prune")
-	u.Run("prune", "jobs/report-", "-A", "--keep=1", "--running", "--yes").Has(t, 0, "Deleted 3 of 3 objects. Failed: 0.\n")
+	u.Run("prune", "jobs/report-", "-A", "--keep=1", "--running", "--yes").Has(t, 0, "Deleted 2 of 2 objects. 1 left: 1 among the newest. Failed: 0.\n")
 	u.Run("prune", "jobs/report-", "--keep=1", "--older-than=0s", "--allow-none", "--yes").Has(t, 0, "Nothing to delete ")
 	admin.Run("create", "-f", harness.File(t, "map.yaml", configMap)).Has(t, 0)
 	u.Run("prune", "configmaps/demo-", "--keep=0", "--yes").Prints(t, 0, "", "Deleted 1 of 1 object. Failed: 0.\n")

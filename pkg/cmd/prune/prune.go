@@ -134,7 +134,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Delete only objects that finished this long ago, or before this time. "+
 			"Objects whose status has no end time stay")
 	flags.Var(&o.keep, "keep", "Number of newest objects to keep for each prefix in each namespace. "+
-		"Objects that have not finished don't count")
+		"Objects that have not finished count only with --running")
 	flags.Var(&o.keepFailed, "keep-failed",
 		"Number of newest failed objects to keep. --keep then counts the other ones")
 	flags.Var(&o.maxDelete, "max-delete",
