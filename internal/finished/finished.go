@@ -170,6 +170,15 @@ func (k kind) running(object *unstructured.Unstructured) Status {
 	return s
 }
 
+// endOfPod returns when a Pod finished. That isn't before its creation, but the clock of a node can be decades behind.
+func endOfPod(pod map[string]any) time.Time {
+	last := lastTermination(pod)
+	if last.IsZero() {
+		return last
+	}
+	return later(last, timeIn(pod, "metadata", "creationTimestamp"))
+}
+
 // lastTermination returns when the last container of a Pod terminated. The time is unknown if a container has no such
 // time, because it never started, or its node was lost while it ran.
 func lastTermination(pod map[string]any) (last time.Time) {

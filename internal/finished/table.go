@@ -44,7 +44,7 @@ var table = map[schema.GroupKind]kind{
 		suspend: specSuspend, conditions: ends("Complete").conditions, decided: "FailureTarget", stops: jobStops,
 	},
 	// k8s.io/api/core/v1: PodPhase.
-	podKind: {phase: statusPhase, phases: usualPhases, end: lastTermination},
+	podKind: {phase: statusPhase, phases: usualPhases, end: endOfPod},
 	// knative.dev/pkg/apis: ConditionSucceeded, in the types of tektoncd/pipeline.
 	{Group: "tekton.dev", Kind: "TaskRun"}:     tekton,
 	{Group: "tekton.dev", Kind: "PipelineRun"}: tekton,

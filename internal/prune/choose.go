@@ -114,12 +114,17 @@ func (r *rules) leftReason(o *object.Object) (reason v1alpha1.PruneReason, statu
 // list have a kind.
 func statusOf(resource census.Resource, raw []byte) finished.Status {
 	var read struct {
+		Metadata struct {
+			Created string `json:"creationTimestamp"`
+		} `json:"metadata"`
 		Status map[string]any `json:"status"`
 	}
 	if err := json.Unmarshal(raw, &read); err != nil {
 		return finished.Status{State: finished.Running}
 	}
-	object := &unstructured.Unstructured{Object: map[string]any{"status": read.Status}}
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{"creationTimestamp": read.Metadata.Created}, "status": read.Status,
+	}}
 	object.SetGroupVersionKind(resource.GroupVersion().WithKind(resource.Kind))
 	status, _ := finished.Of(object)
 	return status

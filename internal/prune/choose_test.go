@@ -143,6 +143,22 @@ func TestChooseByTheEnd(t *testing.T) {
 	}
 }
 
+// The clock of a node that has started without a time is decades behind. An object that was created a moment ago stays.
+func TestChooseByAnEndBeforeTheCreation(t *testing.T) {
+	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	for created, want := range map[string]int{"10:00:00": 0, "09:00:00": 0, "08:59:59": 1} {
+		o := object.Object{
+			Namespace: "ns", Name: "run-bbbbb", GenerateName: "run-", Created: 5,
+			Raw: []byte(`{"metadata":{"creationTimestamp":"2026-11-22T` + created + `Z"},"status":{"phase":"Succeeded","containerStatuses":[{"state":{"terminated":{"finishedAt":"1970-01-01T00:00:30Z"}}}]}}`),
+		}
+		o.UID = "u"
+		chosen, left := choose(t, []object.Object{o}, Target{typeOf("", "Pod", "pods"), []string{"run-"}}, Criteria{EndedBefore: now.Add(-time.Hour)})
+		if len(chosen) != want || left[v1alpha1.PruneJustFinished] != int64(1-want) {
+			t.Errorf("created at %s: chosen are %v, left %v, want %d chosen", created, chosen, left, want)
+		}
+	}
+}
+
 // An object can finish after it was chosen, and before its DELETE. If it has failed, it counts among the failed objects
 // that --keep-failed keeps, so it isn't deleted.
 func TestDeleteOfAnObjectThatFinishes(t *testing.T) {
