@@ -89,19 +89,22 @@ var (
 	uids = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 )
 
-// fileName returns the name of an object's file. The file name has at most 233 characters, because a generated name
-// has at most 63.
+// maxPart is the longest generated name. Other names are truncated to it, so that the file name has at most 233
+// characters. The UID is whole.
+const maxPart = 63
+
+// fileName returns the name of an object's file.
 func fileName(o Object) (string, error) {
 	if !uids.MatchString(o.UID) {
 		return "", fmt.Errorf("the UID %q can't be part of a file name", o.UID)
 	}
 	name := o.Pool.Resource.Resource
-	for _, part := range []string{o.Pool.Namespace, o.Name, o.UID} {
-		if part != "" {
-			name += "_" + unsafeCharacter.ReplaceAllString(part, "_")
+	for _, part := range []string{o.Pool.Namespace, o.Name} {
+		if part = unsafeCharacter.ReplaceAllString(part, "_"); part != "" {
+			name += "_" + part[:min(len(part), maxPart)]
 		}
 	}
-	return name + ".yaml", nil
+	return name + "_" + o.UID + ".yaml", nil
 }
 
 // restorable returns an object as YAML that kubectl create accepts. restorable checks that the YAML has the same

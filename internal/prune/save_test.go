@@ -130,16 +130,23 @@ func TestNothingIsDeletedUnsaved(t *testing.T) {
 
 const existsText = `{"kind":"ConfigMap","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1","resourceVersion":"8","creationTimestamp":"2026-11-22T10:00:00Z"}}`
 
-// A name is one file in the directory, whatever characters it has.
+// A name is one file in the directory, whatever characters it has. A name without a generateName can have 253 of them,
+// and a file system often permits no more than 255 bytes.
 func TestFileName(t *testing.T) {
 	pool := &Pool{Resource: configMaps}
 	for name, want := range map[string]string{
 		"../a:b/..\x00": "configmaps_.._a_b_..__u1.yaml",
 		"CON":           "configmaps_CON_u1.yaml",
+		strings.Repeat("ä", 250) + "-2026-11-28": "configmaps_" + strings.Repeat("_", 63) + "_u1.yaml",
 	} {
 		if got, err := fileName(Object{Pool: pool, Name: name, UID: "u1"}); err != nil || got != want {
 			t.Errorf("%q: %s, want %s, %v", name, got, want, err)
 		}
+	}
+	longest := Object{Pool: &Pool{Resource: typeOf("", "", strings.Repeat("r", 63)), Namespace: strings.Repeat("n", 63)}}
+	longest.Name, longest.UID = strings.Repeat("x", 253), strings.Repeat("u", 36)
+	if err := saver(t).save(longest, []byte(existsText)); err != nil {
+		t.Error(err)
 	}
 }
 
