@@ -177,13 +177,13 @@ func newSaver(dir string, used bool) (*prune.Saver, error) {
 		return nil, nil
 	}
 	saver, err := prune.NewSaver(dir)
-	if err == nil && used {
-		err = saver.Try()
-	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &exitcode.Error{Code: exitcode.Failed, Lines: []string{
 			terminal.Errorf("--save: %v. Create the directory:", err), terminal.Hint("mkdir", "-m", "700", dir),
 		}}
+	}
+	if err == nil && used {
+		err = saver.Try()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--save: %w", err)
