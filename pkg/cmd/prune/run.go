@@ -107,6 +107,9 @@ func (o *options) checkTypes(targets []prune.Target) error {
 	return nil
 }
 
+// notSaved are the types that have more than their objects. A restored PersistentVolumeClaim has no volume.
+var notSaved = []string{"namespaces", "persistentvolumeclaims", "persistentvolumes"}
+
 // checkType returns an error if the flags don't suit a type.
 func (o *options) checkType(resource schema.GroupResource) error {
 	switch class := classOf(resource, o.stem); {
@@ -119,8 +122,8 @@ func (o *options) checkType(resource schema.GroupResource) error {
 	case o.yes && !o.running && class == finished.Unknown:
 		return fmt.Errorf("the status of %s doesn't show which have finished, so prune would delete running ones, "+
 			"too. To delete them, add --running", resource)
-	case o.save != "" && resource == (schema.GroupResource{Resource: "namespaces"}):
-		return errors.New("--save can't save the objects in a namespace. Use a backup tool")
+	case o.save != "" && slices.Contains(notSaved, resource.String()):
+		return fmt.Errorf("--save can't save the objects or the data in %s. Use a backup tool", resource)
 	}
 	return nil
 }
