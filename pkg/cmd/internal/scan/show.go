@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -12,6 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -37,7 +39,7 @@ func (s *Session) Show(report runtime.Object, v View) error {
 	skipped := skippedLines(v.Coverage, v.Command)
 	if s.Prints.ForMachines() {
 		if err := s.Prints.Print(report, s.IOStreams.Out); err != nil {
-			return err
+			return withGate(err, v.Gate)
 		}
 		s.Lines(skipped)
 		s.Lines(v.Warnings)
@@ -45,12 +47,21 @@ func (s *Session) Show(report runtime.Object, v View) error {
 	}
 	s.Lines(v.Verdict)
 	if err := s.result(v); err != nil {
-		return err
+		return withGate(err, v.Gate)
 	}
 	s.Lines(skipped)
 	s.Lines(v.Warnings)
 	s.Lines(v.Next)
 	return v.Gate
+}
+
+// withGate returns the error of a report that could not be printed, with the exit code and the lines of the gate.
+func withGate(err, gate error) error {
+	var exit *exitcode.Error
+	if !errors.As(gate, &exit) {
+		return err
+	}
+	return &exitcode.Error{Code: exit.Code, Err: errors.Join(err, exit.Err), Lines: exit.Lines}
 }
 
 func (s *Session) result(v View) error {
