@@ -42,6 +42,8 @@ type Finder struct {
 	Now time.Time
 	// ResourceOf returns the resource type of an owner's kind.
 	ResourceOf func(schema.GroupVersionKind) (census.Resource, error)
+	// Others returns the types that are not searched. An object that owns objects of these types isn't proposed.
+	Others func(context.Context) ([]census.Resource, error)
 	// Compared is called with the number of objects compared so far, or is nil. Calls don't overlap.
 	Compared func(done int64)
 }
@@ -88,12 +90,40 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 		seed: first.seed, dependents: first.dependents, read: complete(summary.Skipped),
 	}
 	grader.grade(ctx, groups)
+	if err := f.checkProposed(ctx, groups, first, grader); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(groups, compareGroups)
 	for _, g := range groups {
 		result.Groups = append(result.Groups, g.DuplicateItem)
 	}
 	result.Skipped = skipped.list()
 	return result, nil
+}
+
+// checkProposed reads the objects of the other types, and proposes no object that owns one of them. It reads nothing if
+// no object is proposed.
+func (f *Finder) checkProposed(ctx context.Context, groups []*group, first *firstPass, grader *grader) error {
+	groups = slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return !g.Objects[1].Proposed })
+	if len(groups) == 0 {
+		return nil
+	}
+	others, err := f.Others(ctx)
+	if err != nil {
+		return err
+	}
+	first.selector = labels.Nothing() // no further candidates
+	summary, err := f.Scanner.Visit(ctx, others, f.Namespace, decode.Options{}, first.newVisitor)
+	if err != nil {
+		return err
+	}
+	grader.dependents = first.dependents
+	for _, g := range groups {
+		younger := &g.Objects[1]
+		grader.addDependents(younger)
+		younger.Proposed = complete(summary.Skipped) && len(younger.ReferredBy) == 0
+	}
+	return nil
 }
 
 // complete reports whether all objects were read that can own another object. complete ignores types that the user

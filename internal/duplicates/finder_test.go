@@ -1,6 +1,7 @@
 package duplicates
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -26,7 +27,7 @@ import (
 // The owner named hidden can't be read. The objects have the uids and times of the test, and
 // oncetest.Server sets these itself.
 type shelf struct {
-	jobs, owners, pods []map[string]any
+	jobs, owners, pods, children []map[string]any
 }
 
 func nameIn(o map[string]any) string { return o["metadata"].(map[string]any)["name"].(string) }
@@ -43,6 +44,8 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path.Base(r.URL.Path) {
 	case "jobs":
 		version, kind, items = "batch/v1", "JobList", s.jobs
+	case "children":
+		version, kind, items = "batch/v1", "ChildList", s.children
 	case "backups":
 		version, kind, items = "example.com/v1", "BackupList", s.owners
 	}
@@ -114,13 +117,21 @@ func (s *shelf) pod(spec map[string]any) {
 	s.pods = append(s.pods, map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
 }
 
-// podOf adds a Pod whose owner is the n-th last Job.
-func (s *shelf) podOf(n int) {
+// podOf adds a Pod whose owner is the n-th last Job, and returns it.
+func (s *shelf) podOf(n int) map[string]any {
 	job := s.jobs[len(s.jobs)-n]["metadata"].(map[string]any)
 	s.pod(nil)
-	s.pods[len(s.pods)-1]["metadata"].(map[string]any)["ownerReferences"] = []any{
+	pod := s.pods[len(s.pods)-1]
+	pod["metadata"].(map[string]any)["ownerReferences"] = []any{
 		map[string]any{"apiVersion": "batch/v1", "kind": "Job", "name": job["name"], "uid": job["uid"]},
 	}
+	return pod
+}
+
+// childOf adds an object of a type that is not searched, whose owner is the n-th last Job.
+func (s *shelf) childOf(n int) {
+	s.children = append(s.children, s.podOf(n))
+	s.pods = s.pods[:len(s.pods)-1]
 }
 
 func ownedBy(name string) map[string]any {
@@ -166,6 +177,8 @@ func filled() (s *shelf, want map[string]string) {
 	s.pod(map[string]any{"volumes": []any{map[string]any{"persistentVolumeClaim": map[string]any{"claimName": "claim-ccccc"}}}})
 	s.owned("env", 5, fields{"spec": named("env-bbbbb")})
 	s.pod(map[string]any{"containers": []any{map[string]any{"envFrom": []any{map[string]any{"configMapRef": named("env-ccccc")}}}}})
+	s.owned("parent", 5, fields{"spec": named("parent-bbbbb")})
+	s.childOf(1)
 	s.owned("dependents", 5, nil)
 	s.podOf(2)
 	s.pair("pods", 5, nil, nil)
@@ -194,7 +207,7 @@ func filled() (s *shelf, want map[string]string) {
 		"alone-": "likely ", "older-": "likely  older-ccccc", "status-": "likely ",
 		"path-": "likely ", "url-": "likely ", "log-": "likely ", "note-": "likely ", "younger-": "likely ", "both-": "possible bothReferenced",
 		"none-": "possible unreferenced", "text-": "possible unreferenced", "second-": "likely ",
-		"claim-": "possible bothReferenced", "env-": "possible bothReferenced", "dependents-": "likely ",
+		"claim-": "possible bothReferenced", "env-": "possible bothReferenced", "dependents-": "likely ", "parent-": "likely ",
 		"pods-": "likely ", "unread-": "possible unread", "unmanaged-": "possible noFieldManager",
 		"three-": "possible moreThanTwo", "young-": "likely ", "id-": "confirmed ",
 		"used-": "confirmed ", "copied-": "confirmed ", "named-": "confirmed  " + names.Candidate("named-", id, 1),
@@ -209,11 +222,14 @@ func finderOf(server *httptest.Server) *Finder {
 		ResourceOf: func(kind schema.GroupVersionKind) (census.Resource, error) {
 			return census.Resource{GroupVersionResource: kind.GroupVersion().WithResource("backups"), Kind: kind.Kind, Namespaced: true}, nil
 		},
+		Others: func(context.Context) ([]census.Resource, error) {
+			return []census.Resource{{GroupVersionResource: jobs.GroupVersion().WithResource("children"), Kind: "Child", Namespaced: true}}, nil
+		},
 	}
 }
 
 // Each group gets its grade, whether candidates are read by a list or by name. Only the younger object
-// of a pair is proposed, and only if the spec of their owner names the older one, and nothing names the younger one.
+// of a pair is proposed, and only if the spec of their owner names the older one, and nothing names the younger one. An object that owns others isn't proposed, whatever types are searched.
 func TestFind(t *testing.T) {
 	for name, others := range map[string]int{"by a list": 0, "by names": 1500} {
 		t.Run(name, func(t *testing.T) {
