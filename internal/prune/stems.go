@@ -81,8 +81,8 @@ func isHeld(raw []byte, now time.Time) bool {
 		return true
 	}
 	spec := lease.Spec
-	end := max(spec.Renewed.Unix(), spec.Acquired.Unix()) + spec.Seconds
-	return spec.Holder != "" && (spec.Seconds == 0 || now.Unix() <= end+skew)
+	last := max(spec.Renewed.Unix(), spec.Acquired.Unix()) // negative if the holder writes no time
+	return spec.Holder != "" && (spec.Seconds == 0 || last < 0 || now.Unix() <= last+spec.Seconds+skew)
 }
 
 // skew is how far the clock of the holder of a Lease can be behind the server's, in seconds.

@@ -63,6 +63,7 @@ func TestActiveObjects(t *testing.T) {
 		"a Lease of a slow clock":      {Target{lease, []string{"x-"}}, raw(`{"spec":{"holderIdentity":"a","leaseDurationSeconds":15,"renewTime":"2026-11-28T11:59:00Z"}}`), true},
 		"a Lease that was held":        {Target{lease, []string{"x-"}}, raw(`{"spec":{"holderIdentity":"a","leaseDurationSeconds":15,"renewTime":"2026-11-28T11:00:00Z"}}`), false},
 		"a Lease without an end":       {Target{lease, []string{"x-"}}, raw(`{"spec":{"holderIdentity":"a"}}`), true},
+		"a Lease without a time":       {Target{lease, []string{"x-"}}, raw(`{"spec":{"holderIdentity":"a","leaseDurationSeconds":15}}`), true},
 		"a Lease without a holder":     {Target{lease, []string{"x-"}}, raw(`{"spec":{"holderIdentity":""}}`), false},
 		"a Lease of another form":      {Target{lease, []string{"x-"}}, raw(`{"spec":"text"}`), true},
 		"a ReplicaSet with replicas":   {Target{set, []string{"x-"}}, raw(`{"spec":{"replicas":1}}`), true},
