@@ -38,6 +38,7 @@ var users = []user{
 	newUser("", "Pod", "pods", "spec"),
 	newUser("batch", "Job", "jobs", "spec", "template", "spec"),
 	newUser("batch", "CronJob", "cronjobs", "spec", "jobTemplate", "spec", "template", "spec"),
+	newUser("apps", "ReplicaSet", "replicasets", "spec", "template", "spec"), // old ones too, for a rollback
 	newUser("apps", "Deployment", "deployments", "spec", "template", "spec"),
 	newUser("apps", "StatefulSet", "statefulsets", "spec", "template", "spec"),
 	newUser("apps", "DaemonSet", "daemonsets", "spec", "template", "spec"),
@@ -64,7 +65,7 @@ func (p *Pruner) keepUsed(
 	for _, l := range listings {
 		if l.found > 0 && slices.Contains(usable, l.rules.resource.GroupResource()) {
 			for prefix := range l.rules.prefixes {
-				found.prefixes = append(found.prefixes, derive.EffectivePrefix(prefix)) // a name of a key has less of it
+				found.prefixes = append(found.prefixes, derive.EffectivePrefix(prefix)) // also of names of a key
 			}
 		}
 	}

@@ -99,6 +99,7 @@ func TestUsers(t *testing.T) {
 		"a Job":                    {"/apis/batch/v1/jobs", list("ns", template), 1},
 		"a Job that has failed":    {"/apis/batch/v1/jobs", list("ns", `"status":{"conditions":[{"type":"Failed","status":"True"}]},`+template), 0},
 		"a CronJob":                {"/apis/batch/v1/cronjobs", list("ns", `"spec":{"jobTemplate":{`+template+`}}`), 1},
+		"an old ReplicaSet":        {"/apis/apps/v1/replicasets", list("ns", `"status":{"replicas":0},`+template), 1},
 		"a Deployment":             {"/apis/apps/v1/deployments", list("ns", template), 1},
 		"a StatefulSet":            {"/apis/apps/v1/statefulsets", list("ns", template), 1},
 		"a DaemonSet":              {"/apis/apps/v1/daemonsets", list("ns", template), 1},
