@@ -25,6 +25,7 @@ var refusedByStem = map[schema.GroupResource]string{
 	{Group: "apps", Resource: "statefulsets"}:                              "they run Pods",
 	{Group: "apps", Resource: "daemonsets"}:                                "they run Pods",
 	{Group: "batch", Resource: "cronjobs"}:                                 "they run Pods",
+	{Group: "apps", Resource: "controllerrevisions"}:                       "StatefulSets make Pods from old ones, too",
 }
 
 // RefusedByStem returns why objects of a type can't be chosen by their stem, or "".

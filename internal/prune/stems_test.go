@@ -114,7 +114,7 @@ func TestTypesRefusedByStem(t *testing.T) {
 		return names
 	}()
 	want := []string{
-		"apiservices.apiregistration.k8s.io", "cronjobs.batch", "customresourcedefinitions.apiextensions.k8s.io", "daemonsets.apps",
+		"apiservices.apiregistration.k8s.io", "controllerrevisions.apps", "cronjobs.batch", "customresourcedefinitions.apiextensions.k8s.io", "daemonsets.apps",
 		"deployments.apps", "namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "replicationcontrollers", "statefulsets.apps",
 	}
 	if !slices.Equal(refused, want) || RefusedByStem(jobs.GroupResource()) != "" {
