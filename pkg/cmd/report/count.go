@@ -48,6 +48,7 @@ func count(ctx context.Context, s *scan.Session, prefixes []wantedPrefix) (subje
 	version := s.Cluster.GitVersion()
 	counted := subject{
 		populations: make([]report.Population, len(prefixes)), nearest: make([]pools.Near, len(prefixes)),
+		stems: make([]int64, len(prefixes)),
 	}
 	scans := map[wantedPrefix][]int{} // the indexes of prefixes, by their type and namespace
 	for i, p := range prefixes {
@@ -71,11 +72,11 @@ func count(ctx context.Context, s *scan.Session, prefixes []wantedPrefix) (subje
 			return subject{}, err
 		}
 		for pool := range found.All() {
-			if pool.Naming == object.ByStem { // its names aren't random
-				continue
-			}
 			for _, i := range indexes {
-				if prefixes[i].prefix == pool.Prefix {
+				switch isPrefix := prefixes[i].prefix == pool.Prefix; {
+				case isPrefix && pool.Naming == object.ByStem: // its names aren't random
+					counted.stems[i] = pool.Names
+				case isPrefix:
 					counted.populations[i].Existing += pool.Names
 				}
 				counted.nearest[i].Offer(prefixes[i].prefix, pool.Prefix, pool.Names)

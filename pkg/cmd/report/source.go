@@ -36,6 +36,9 @@ type subject struct {
 	doubt error
 	// nearest are the prefixes most like those of populations. Only counted ones have them.
 	nearest []pools.Near
+	// stems are the numbers of names with the prefixes that end in a number, a time or a hash. Only counted populations
+	// have them.
+	stems []int64
 	// missing is the number of named prefixes without names.
 	missing int
 }
@@ -239,8 +242,13 @@ func (s *subject) warnMissing() {
 		if p.Existing > 0 {
 			continue
 		}
-		s.missing++
 		resource := p.GroupResource()
+		if names := s.stems[i]; names > 0 {
+			s.warnings = append(s.warnings, terminal.Warningf("the report leaves out %s of %s/%s, because numbers, "+
+				"times and hashes are not random", humanize.Count(names, "name"), resource, p.Prefix))
+			continue
+		}
+		s.missing++
 		if near := s.nearest[i]; near.Prefix != "" {
 			lines := scan.Nearest("no name", resource.String()+"/"+p.Prefix, p.Namespace, near)
 			lines[0] = terminal.Warningf("%s", lines[0])
