@@ -16,6 +16,7 @@ import (
 var refusedByStem = map[schema.GroupResource]string{
 	{Resource: "nodes"}:                  "their Pods would be deleted, too",
 	{Resource: "namespaces"}:             "all objects in them would be deleted, too",
+	Projects:                             "all objects in them would be deleted, too",
 	{Resource: "persistentvolumes"}:      "their data might be deleted, too",
 	{Resource: "persistentvolumeclaims"}: "their data might be deleted, too",
 	{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}: "all their objects would be deleted",
@@ -27,6 +28,9 @@ var refusedByStem = map[schema.GroupResource]string{
 	{Group: "batch", Resource: "cronjobs"}:                                 "they run Pods",
 	{Group: "apps", Resource: "controllerrevisions"}:                       "StatefulSets make Pods from old ones, too",
 }
+
+// Projects are the namespaces of OpenShift under another name.
+var Projects = schema.GroupResource{Group: "project.openshift.io", Resource: "projects"}
 
 // RefusedByStem returns why objects of a type can't be chosen by their stem, or "".
 func RefusedByStem(resource schema.GroupResource) string { return refusedByStem[resource] }

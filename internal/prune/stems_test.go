@@ -115,7 +115,7 @@ func TestTypesRefusedByStem(t *testing.T) {
 	}()
 	want := []string{
 		"apiservices.apiregistration.k8s.io", "controllerrevisions.apps", "cronjobs.batch", "customresourcedefinitions.apiextensions.k8s.io", "daemonsets.apps",
-		"deployments.apps", "namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "replicationcontrollers", "statefulsets.apps",
+		"deployments.apps", "namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "projects.project.openshift.io", "replicationcontrollers", "statefulsets.apps",
 	}
 	if !slices.Equal(refused, want) || RefusedByStem(jobs.GroupResource()) != "" {
 		t.Errorf("refused are %q, want %q", refused, want)

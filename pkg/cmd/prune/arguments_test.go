@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
@@ -80,6 +81,22 @@ func TestTypesThatNeedRunning(t *testing.T) {
 	} {
 		if got := fmt.Sprint(test.options.checkTypes(test.targets)); !strings.HasSuffix(got, test.want) {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// OpenShift has each namespace a second time, as a Project.
+func TestProjects(t *testing.T) {
+	for _, of := range []schema.GroupResource{{Resource: "namespaces"}, {Group: "project.openshift.io", Resource: "projects"}} {
+		o := options{save: "dir", running: true}
+		if err := o.checkType(of); err == nil || !strings.Contains(err.Error(), "--save can't save the objects or the data in "+of.String()) {
+			t.Errorf("%s: %v, want that --save can't save them", of, err)
+		}
+		item := v1alpha1.PruneItem{PrefixRef: v1alpha1.PrefixRef{Group: of.Group, Resource: of.Resource}}
+		item.Chosen = 1
+		lines := planWarnings(&v1alpha1.PruneReport{Items: []v1alpha1.PruneItem{item}})
+		if want := []string{"Warning: deleting a namespace deletes all objects in it"}; !slices.Equal(lines, want) {
+			t.Errorf("%s: %q, want %q", of, lines, want)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (o *options) checkTypes(targets []prune.Target) error {
 }
 
 // notSaved are the types that have more than their objects. A restored PersistentVolumeClaim has no volume.
-var notSaved = []string{"namespaces", "persistentvolumeclaims", "persistentvolumes"}
+var notSaved = []string{"namespaces", prune.Projects.String(), "persistentvolumeclaims", "persistentvolumes"}
 
 // checkType returns an error if the flags don't suit a type.
 func (o *options) checkType(resource schema.GroupResource) error {

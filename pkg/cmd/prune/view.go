@@ -182,7 +182,8 @@ func planWarnings(report *v1alpha1.PruneReport) (lines []string) {
 		lines = append(lines, terminal.Warningf("%s of these objects have not finished", humanize.Grouped(n)))
 	}
 	for _, item := range report.Items {
-		if item.Group == "" && item.Resource == "namespaces" && item.Chosen > 0 {
+		of := item.GroupResource()
+		if (of == prune.Projects || of.String() == "namespaces") && item.Chosen > 0 {
 			lines = append(lines, terminal.Warningf("deleting a namespace deletes all objects in it"))
 		}
 		if len(item.Creators) < 2 || item.Chosen == 0 {
