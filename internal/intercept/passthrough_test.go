@@ -119,6 +119,31 @@ func TestPassesThrough(t *testing.T) {
 	_ = response.Body.Close()
 }
 
+// A client that waits for a 100 before it sends the body gets one. A Java client waits without end after two.
+func TestExpectContinue(t *testing.T) {
+	f := passing(t, func(_ http.ResponseWriter, r *http.Request) {
+		if body, err := io.ReadAll(r.Body); string(body) != "{}" || err != nil {
+			t.Errorf("%q, %v, want {}", body, err)
+		}
+	})
+	conn, err := tls.Dial("tcp", f.config.Host, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}}) //nolint:gosec // a test
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	fmt.Fprintf(conn, "PUT /a HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n", f.config.Host, token)
+	reader := bufio.NewReader(conn)
+	for _, want := range []int{http.StatusContinue, http.StatusOK} {
+		response, err := http.ReadResponse(reader, nil) //nolint:bodyclose // has none
+		if err != nil || response.StatusCode != want {
+			t.Fatalf("%v, %v, want %d", response, err, want)
+		}
+		if want == http.StatusContinue {
+			fmt.Fprint(conn, "{}")
+		}
+	}
+}
+
 // If the server is unreachable, the client gets a 502 with the reason.
 func TestUnreachable(t *testing.T) {
 	closed, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
