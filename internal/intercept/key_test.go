@@ -178,6 +178,25 @@ func TestSecondRunDuringADeletion(t *testing.T) {
 	}
 }
 
+// After a webhook has changed an object of a key, a second run makes a second object only if the name was changed.
+func TestSecondRunAfterAWebhook(t *testing.T) {
+	for name, c := range map[string]struct {
+		change          func(*unstructured.Unstructured)
+		status, objects int
+	}{
+		"removes labels":      {func(o *unstructured.Unstructured) { o.SetLabels(nil) }, 201, 1},
+		"removes annotations": {func(o *unstructured.Unstructured) { o.SetAnnotations(nil) }, 504, 1},
+		"renames":             {rename, 201, 2},
+	} {
+		f := newFixture(t)
+		f.Next("create", "configmaps", oncetest.Mutate(c.change, nil))
+		f.run().post(generated)
+		if g := f.run().post(generated); g.status != c.status || len(f.names()) != c.objects {
+			t.Errorf("%s: %d and %q, want %d and %d objects", name, g.status, f.names(), c.status, c.objects)
+		}
+	}
+}
+
 // An object of an earlier run isn't reported as created, if the program gives up before it gets the object: the report
 // says how to delete it.
 func TestGivingUpOnAnEarlierObject(t *testing.T) {
