@@ -64,6 +64,7 @@ func New(ctx context.Context, c Config, populations []Population) (*v1alpha1.Col
 		Server:   c.Server,
 		Items:    []v1alpha1.CollisionItem{},
 	}
+	calculated := map[numbers][]v1alpha1.CollisionItem{}
 	for _, p := range populations {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -71,15 +72,34 @@ func New(ctx context.Context, c Config, populations []Population) (*v1alpha1.Col
 		if p.Existing < 0 || p.Existing > names {
 			return nil, &PopulationError{Population: p, Names: names}
 		}
-		items, err := c.items(p, names)
-		if err != nil {
-			return nil, err
+		of := numbersOf(p)
+		if calculated[of] == nil {
+			if calculated[of], err = c.items(p, names); err != nil {
+				return nil, err
+			}
 		}
-		report.Items = append(report.Items, items...)
+		for _, item := range calculated[of] {
+			item.PrefixRef = p.PrefixRef
+			report.Items = append(report.Items, item)
+		}
 	}
 	report.Verdict = c.verdict(report.Items)
 	report.Gate = c.gate(report.Items)
 	return report, nil
+}
+
+// numbers are the numbers of a population that a report depends on. A saved audit can have a hundred thousand
+// prefixes, most of them with few names, and a calculation takes a millisecond.
+type numbers struct {
+	existing int64
+	attempts int // 0 for unknown
+}
+
+func numbersOf(p Population) numbers {
+	if p.Server.Attempts == nil {
+		return numbers{existing: p.Existing}
+	}
+	return numbers{p.Existing, *p.Server.Attempts}
 }
 
 func (c Config) items(p Population, names int64) ([]v1alpha1.CollisionItem, error) {

@@ -120,6 +120,19 @@ func TestGate(t *testing.T) {
 	}
 }
 
+// Populations with equal numbers are calculated once, and each has its prefix.
+func TestEqualPopulations(t *testing.T) {
+	another, unknown := population(20, 8), population(20, 0)
+	another.Prefix = "q-"
+	items := newReport(t, newConfig(), population(20, 8), another, unknown).Items
+	if items[0].Prefix != "p-" || items[1].Prefix != "q-" || items[2].Policies[1].Attempts != nil {
+		t.Errorf("%s, %s, and %+v, want p-, q- and unknown attempts", items[0].Prefix, items[1].Prefix, items[2].Policies[1])
+	}
+	if &items[0].Policies[0] != &items[1].Policies[0] {
+		t.Error("the chances are calculated twice")
+	}
+}
+
 // The verdict is the state of the prefix with the least room, by the policy in force.
 func TestVerdict(t *testing.T) {
 	other := population(15_000, 1)
