@@ -61,9 +61,10 @@ func (o *options) Run(ctx context.Context) error {
 	}
 	report.DryRun = !o.yes || view.Gate != nil
 	if !report.DryRun && report.Summary.Chosen > 0 {
+		session.Lines(view.Warnings)
 		stopped := o.delete(ctx, session, pruner, plan, report)
 		lines := append(outcomeLines(report), savedLines(plan, report, o.save, o.reaching)...)
-		view = scan.View{Warnings: view.Warnings, Next: lines, Gate: runError(ctx, report, stopped, again)}
+		view = scan.View{Next: lines, Gate: runError(ctx, report, stopped, again)}
 	}
 	report.Summary.Seconds = time.Since(began).Seconds()
 	return session.Show(report, view)
