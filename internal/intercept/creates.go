@@ -158,6 +158,7 @@ func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 	p.running.Add(1) // until the response is written
 	defer p.running.Done()
 	p.table.waitForClients(r.Context(), sent.key)
+	abortUnless(r.Context().Err() == nil) // nothing was sent
 	defer p.table.addClient(sent.key)()
 	c, ended := p.table.take(sent.key)
 	stored := ended && c.outcome.Class == Created

@@ -318,8 +318,12 @@ func TestRepeatedAfterGivingUp(t *testing.T) {
 func TestRepeatedBeforeGivingUp(t *testing.T) {
 	for name, test := range map[string]struct {
 		early   time.Duration
+		both    bool // the client gives up the repetition first
 		objects int
-	}{"at once": {0, 1}, "soon": {resetDelay / 2, 1}, "another create": {2 * resetDelay, 2}} {
+	}{
+		"at once": {0, false, 1}, "soon": {resetDelay / 2, false, 1}, "both": {resetDelay / 2, true, 1},
+		"another create": {2 * resetDelay, false, 2},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			server, release := oncetest.NewServer(), make(chan struct{})
 			server.Next("create", "configmaps", func(r *oncetest.Request) (*http.Response, error) {
@@ -348,14 +352,26 @@ func TestRepeatedBeforeGivingUp(t *testing.T) {
 			}
 			ctx, giveUp := context.WithCancel(t.Context())
 			send(ctx)
-			second := send(t.Context())
+			again, giveUpAgain := context.WithCancel(t.Context())
+			defer giveUpAgain()
+			second := send(again)
 			time.Sleep(test.early)
+			if test.both {
+				giveUpAgain()
+				synctest.Wait()
+			}
 			giveUp()
 			synctest.Wait()
 			close(release)
 			proxy.Wait()
-			if status := <-second; status != 201 || len(server.Objects()) != test.objects {
-				t.Errorf("%s: %d, and %d objects, want 201 and %d", name, status, len(server.Objects()), test.objects)
+			if len(server.Objects()) != test.objects {
+				t.Errorf("%s: %d objects, want %d", name, len(server.Objects()), test.objects)
+			}
+			if test.both {
+				return // without a response
+			}
+			if status := <-second; status != 201 {
+				t.Errorf("%s: %d, want 201", name, status)
 			}
 		})
 	}
