@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -50,6 +51,10 @@ func inTime(conn *connection.Connection, directive cobra.ShellCompDirective, fin
 	}
 }
 
+// unsafe reports whether a shell might execute or print a character of an offered value. The completion script of
+// kubectl 1.33 and earlier lets bash expand the values, so it would execute $(…) in a name of another user.
+func unsafe(r rune) bool { return strings.ContainsRune("$`(", r) || !unicode.IsPrint(r) }
+
 // gather returns the found values that begin with word. gather ends when found is closed or ctx is done.
 func gather(ctx context.Context, found <-chan string, word string) []cobra.Completion {
 	offered := map[string]bool{}
@@ -59,7 +64,7 @@ func gather(ctx context.Context, found <-chan string, word string) []cobra.Compl
 			if !more {
 				return slices.Sorted(maps.Keys(offered))
 			}
-			if strings.HasPrefix(s, word) {
+			if strings.HasPrefix(s, word) && !strings.ContainsFunc(s, unsafe) {
 				offered[s] = true
 			}
 		case <-ctx.Done():

@@ -78,11 +78,12 @@ func completed(t *testing.T, find finder, word string) (got []string, took time.
 	return got, took
 }
 
-// Values that begin with the word are offered once and sorted. The completer prints no error.
+// Values that begin with the word are offered once and sorted, except those that a shell would execute or print. The completer
+// prints no error.
 func TestInTime(t *testing.T) {
 	t.Setenv("KUBECTL_KUBERC", "false")
 	got, _ := completed(t, func(_ context.Context, _ *connection.Connection, _ string, offer func(string)) error {
-		for _, name := range []string{"run-b", "run-a", "other", "run-a"} {
+		for _, name := range []string{"run-b", "run-a", "other", "run-a", "run-$(id)", "run-`id`", "run-<(id)", "run-\x1b[2J"} {
 			offer(name)
 		}
 		return errors.New("forbidden")
