@@ -40,8 +40,18 @@ func TestPackageHasManualAndCompletions(t *testing.T) {
 	if err := run("", dir, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)); err != nil {
 		t.Fatal(err)
 	}
-	if man := pages(t, filepath.Join(dir, "man"))["kubectl-genname-create.1"]; !strings.Contains(man, `.TH "KUBECTL-GENNAME-CREATE" "1" "Nov 2026"`) {
+	manual := pages(t, filepath.Join(dir, "man"))
+	if man := manual["kubectl-genname-create.1"]; !strings.Contains(man, `.TH "KUBECTL-GENNAME-CREATE" "1" "Nov 2026"`) {
 		t.Errorf("the man page begins with %.200s", man)
+	}
+	config, err := os.ReadFile("../../.goreleaser.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range manual { // a cask has no patterns
+		if !strings.Contains(string(config), "\n      - man/"+name+"\n") {
+			t.Errorf("the manpages of the cask in .goreleaser.yaml don't have %s", name)
+		}
 	}
 	for name, script := range pages(t, filepath.Join(dir, "completions")) {
 		if !strings.Contains(script, "kubectl-genname") {
