@@ -219,28 +219,34 @@ func TestSplitRows(t *testing.T) {
 // older are the modules of older versions, which must not change.
 const older = "/test/controlplane/versions/*/*"
 
-// Dependabot keeps every module up to date, not only the plugin's.
+// Dependabot keeps every module and every image up to date, not only the plugin's.
 func TestDependabotKnowsAllModules(t *testing.T) {
 	var config struct {
-		Updates []struct{ Directories []string }
+		Updates []struct {
+			Ecosystem   string `json:"package-ecosystem"`
+			Directories []string
+		}
 	}
 	if err := yaml.Unmarshal([]byte(read(t, ".github/dependabot.yml")), &config); err != nil {
 		t.Fatal(err)
 	}
-	patterns := []string{older}
+	patterns := map[string][]string{"gomod": {older}}
 	for _, update := range config.Updates {
-		patterns = append(patterns, update.Directories...)
+		patterns[update.Ecosystem] = append(patterns[update.Ecosystem], update.Directories...)
 	}
-	command := exec.Command("git", "ls-files", "go.mod", "*/go.mod")
-	command.Dir = root
-	modules, err := command.Output()
-	if err != nil || len(modules) == 0 {
-		t.Fatalf("no module: %v", err)
-	}
-	for module := range strings.Lines(string(modules)) {
-		dir := path.Join("/", path.Dir(strings.TrimSpace(module)))
-		if !slices.ContainsFunc(patterns, func(p string) bool { matches, _ := path.Match(p, dir); return matches }) {
-			t.Errorf(".github/dependabot.yml does not have %s", dir)
+	for ecosystem, name := range map[string]string{"gomod": "go.mod", "docker": "Dockerfile"} {
+		command := exec.Command("git", "ls-files", name, "*/"+name)
+		command.Dir = root
+		files, err := command.Output()
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no %s: %v", name, err)
+		}
+		for file := range strings.Lines(string(files)) {
+			dir := path.Join("/", path.Dir(strings.TrimSpace(file)))
+			matches := func(p string) bool { matches, _ := path.Match(p, dir); return matches }
+			if !slices.ContainsFunc(patterns[ecosystem], matches) {
+				t.Errorf(".github/dependabot.yml does not have %s of %s", dir, ecosystem)
+			}
 		}
 	}
 }
