@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log"
 	"net/http"
 	"runtime"
 	"strings"
@@ -77,7 +78,17 @@ func New(streams genericiooptions.IOStreams) *Connection {
 }
 
 // initLogs initializes the logs once in a process.
-var initLogs = sync.OnceFunc(logs.InitLogs)
+var initLogs = sync.OnceFunc(func() {
+	logs.InitLogs()
+	log.SetOutput(printableLog{})
+})
+
+// printableLog writes the log of libraries. kustomize logs names in files, which others can have written.
+type printableLog struct{}
+
+func (printableLog) Write(text []byte) (int, error) {
+	return logs.KlogWriter{}.Write([]byte(terminal.OneLine(string(text))))
+}
 
 // AddTo gives root and all commands below it the flags, and the hooks before and after a run.
 func (c *Connection) AddTo(root *cobra.Command) {
