@@ -283,6 +283,9 @@ func TestPipes(t *testing.T) {
 	if _, report := found(t); report.Summary.Objects != 1 || len(report.SkippedFiles) != 1 {
 		t.Errorf("%d objects, skipped %+v, want 1 and 1", report.Summary.Objects, report.SkippedFiles)
 	}
+	if _, stderr, code := run(t, "", "-f", "p*.yaml"); code != 1 || !strings.Contains(stderr, "not a regular file") {
+		t.Errorf("code %d, stderr %q, want an error about the pipe", code, stderr)
+	}
 	never, end := io.Pipe()
 	defer func() { _ = end.Close() }()
 	for _, args := range [][]string{{"-f", "pipe.yaml"}, {"-f", "-"}} {

@@ -97,14 +97,36 @@ func (o *options) expand(in *input, name string) error {
 	if len(paths) == 0 {
 		return fmt.Errorf("the path %q does not exist", name)
 	}
+	read := readNamed
+	if paths[0] != name {
+		read = readMatched
+	}
 	var failure error
 	for _, path := range paths {
-		failure = errors.Join(failure, o.walk(in, path))
+		failure = errors.Join(failure, o.walk(in, path, read))
 	}
 	return failure
 }
 
-func (o *options) walk(in *input, root string) error {
+func isURL(name string) bool {
+	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
+}
+
+// shown returns a URL without its password, and without its query, which can be a token or a signature. Others can
+// read a report.
+func shown(name string) string {
+	address, err := url.Parse(name)
+	if err != nil {
+		scheme, _, _ := strings.Cut(name, "//")
+		return scheme + "//xxxxx"
+	}
+	if address.RawQuery != "" {
+		address.RawQuery = "xxxxx"
+	}
+	return address.Redacted()
+}
+
+func (o *options) walk(in *input, root string, read func(string) ([]byte, error)) error {
 	count, repository := len(in.sources)+len(in.skipped), in.around(root)
 	var failure error
 	isDir := false
@@ -121,7 +143,7 @@ func (o *options) walk(in *input, root string) error {
 		case entry.IsDir(), path != root && in.ignores.ignored(repository, path, false):
 			return nil
 		case path == root:
-			in.sources = append(in.sources, in.named(repository, path))
+			in.sources = append(in.sources, in.named(repository, path, read))
 		case o.Recursive || slices.Contains(resource.FileExtensions, filepath.Ext(path)):
 			in.found(repository, path)
 		}
@@ -133,10 +155,10 @@ func (o *options) walk(in *input, root string) error {
 	return errors.Join(failure, err)
 }
 
-func (in *input) named(repository repository, path string) lint.Source {
+func (in *input) named(repository repository, path string, read func(string) ([]byte, error)) lint.Source {
 	return lint.Source{
 		Name: filepath.ToSlash(path), Tree: in.trees.of(repository, path),
-		Read: func(context.Context) ([]byte, error) { return readNamed(path) },
+		Read: func(context.Context) ([]byte, error) { return read(path) },
 	}
 }
 
