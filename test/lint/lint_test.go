@@ -211,9 +211,10 @@ func TestURL(t *testing.T) {
 	}
 	address := strings.Replace(server.URL, "//", "//user:secret@", 1)
 	for _, format := range []string{"json", "sarif", "junit", "github"} {
-		stdout, stderr, _ := run(t, "", "-f", address+"/job.yaml", "-f", address+"/nonsuch", "-o", format)
-		if strings.Contains(stdout+stderr, "secret") || !strings.Contains(stdout, "xxxxx@") {
-			t.Errorf("%s has the password of a URL, or no URL: %s%s", format, stdout, stderr)
+		stdout, stderr, _ := run(t, "", "-f", address+"/job.yaml?token=secret", "-f", address+"/nonsuch?token=secret",
+			"-f", "http://127.0.0.1:1/?token=secret", "-f", "https://user:secret%@example.com", "-o", format)
+		if strings.Contains(stdout+stderr, "secret") || !strings.Contains(strings.ReplaceAll(stdout, "%3A", ":"), "http://user:xxxxx@") {
+			t.Errorf("%s has the password or the query of a URL, or no URL: %s%s", format, stdout, stderr)
 		}
 	}
 }

@@ -79,14 +79,14 @@ func (o *options) expand(in *input, name string) error {
 			return io.ReadAll(o.In)
 		}})
 		return nil
-	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
-		address, err := url.Parse(name)
-		if err != nil {
-			return err
-		}
-		shown := address.Redacted() // others can read a report
-		in.sources = append(in.sources, lint.Source{Name: shown, Read: func(ctx context.Context) ([]byte, error) {
-			return download(ctx, name)
+	case isURL(name):
+		in.sources = append(in.sources, lint.Source{Name: shown(name), Read: func(ctx context.Context) ([]byte, error) {
+			content, err := download(ctx, name)
+			var failure *url.Error
+			if errors.As(err, &failure) {
+				failure.URL = shown(name)
+			}
+			return content, err
 		}})
 		return nil
 	}
@@ -239,7 +239,7 @@ func get(ctx context.Context, url string) (content []byte, again bool, err error
 	if response.StatusCode != http.StatusOK {
 		again = response.StatusCode >= http.StatusInternalServerError
 		return nil, again, fmt.Errorf(
-			"unable to read URL %q, server reported %s", request.URL.Redacted(), response.Status)
+			"unable to read URL %q, server reported %s", shown(url), response.Status)
 	}
 	content, err = io.ReadAll(response.Body)
 	return content, true, err

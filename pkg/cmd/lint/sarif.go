@@ -210,10 +210,13 @@ func qualifiedName(o rules.Object) string {
 }
 
 // path returns a file relative to the repository, with slashes. The path is absolute for a file outside the
-// repository, and "stdin" for stdin.
+// repository, "stdin" for stdin, and a URL as it is.
 func (r repository) path(file string) string {
-	if file == stdin {
+	switch {
+	case file == stdin:
 		return "stdin"
+	case isURL(file):
+		return file
 	}
 	if relative, inside := r.relative(file); inside {
 		return filepath.ToSlash(relative)
@@ -225,7 +228,7 @@ func (r repository) path(file string) string {
 }
 
 func (r repository) artifact(file string) sarifArtifact {
-	if strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://") {
+	if isURL(file) {
 		return sarifArtifact{URI: file}
 	}
 	path := r.path(file)
