@@ -108,9 +108,13 @@ func TestRepositories(t *testing.T) {
 			"a.yaml": configMap(`generateName: "${NAME}-"`), "b.yaml": configMap(`generateName: "$(tt.params.Name)-"`),
 			"c.yaml": configMap(`generateName: "{{workflow.parameters.The_Name}}-"`), "d.yaml": configMap(`generateName: "<name>-"`),
 			"e.yaml": configMap(`generateName: __NAME__-`), "f.yaml": configMap(`generateName: "@name@-"`),
-			"g.yaml": configMap(`generateName: "$NAME-"`),
+			"g.yaml": configMap(`generateName: "$NAME-"`), "i.yaml": configMap(`generateName: "#{Name}#-"`),
 			"h.yaml": "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: '" + strings.Repeat("{{ .Values.name }}", 4) + "'}\n",
 		}, ""},
+		"names that are no strings": {map[string]string{
+			"a.yaml": configMap("name: 2026"), "b.yaml": configMap("generateName: 2026"), "c.yaml": configMap("name: no, generateName: a-"),
+			"d.yaml": configMap("name: 2026-11-30"),
+		}, "a.yaml:3 error missing-name\nb.yaml:3 error missing-name\nc.yaml:3 error missing-name"},
 		"a name with a placeholder and generateName": {
 			map[string]string{"a.yaml": configMap(`name: "${NAME}", generateName: a-`)},
 			"a.yaml:3 warning both-names",

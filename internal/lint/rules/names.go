@@ -16,18 +16,21 @@ var missingName = &Rule{
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning, v1alpha1.LintNote},
 	check: func(_ int, o Manifest, report func(Finding)) {
 		metadata := mapAt(o.Unstructured.Object, "metadata")
-		value, given := metadata["generateName"]
-		_, isText := value.(string)
+		for _, field := range []string{"generateName", "name"} {
+			if value := metadata[field]; value != nil && typeOf(value) != "string" {
+				report(Finding{
+					Level:   v1alpha1.LintError,
+					Message: fmt.Sprintf("%s is a %s, and the server needs a string", field, typeOf(value)),
+					Help:    "quote the value",
+					Path:    []any{"metadata", field},
+				})
+				return
+			}
+		}
+		_, given := metadata["generateName"].(string)
 		misspelled, path := misspelledIn(o)
 		switch {
-		case given && value != nil && !isText:
-			report(Finding{
-				Level:   v1alpha1.LintError,
-				Message: fmt.Sprintf("generateName is a %s, and the server needs a string", typeOf(value)),
-				Help:    "quote the value",
-				Path:    generateName,
-			})
-		case misspelled != "" && !isText:
+		case misspelled != "" && !given:
 			finding := Finding{
 				Level:   v1alpha1.LintWarning,
 				Message: fmt.Sprintf("the server ignores the field %s", misspelled),
@@ -77,6 +80,8 @@ func misspelledIn(o Manifest) (field string, path []any) {
 
 func typeOf(value any) string {
 	switch value.(type) {
+	case string:
+		return "string"
 	case bool:
 		return "boolean"
 	case map[string]any:

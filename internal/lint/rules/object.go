@@ -70,9 +70,9 @@ func (o Object) generates() bool { return o.GenerateName != "" && o.Name == "" }
 
 func (o Object) hook() bool { return o.generates() && len(o.phases) > 0 }
 
-// placeholder finds variables: ${X}, $(X), $X, {{ x }}, {% x %}, <x>, __X__, @x@, %x%.
+// placeholder finds variables: ${X}, $(X), $X, #{X}, {{ x }}, {% x %}, <x>, __X__, @x@, %x%.
 var placeholder = regexp.MustCompile(
-	`\$\{[^}]*\}|\$\([^)]*\)|\$\w+|\{\{.*?\}\}|\{%.*?%\}|<[^<>]+>|__\w+?__|@[\w.-]+@|%[\w.-]+%`)
+	`[$#]\{[^}]*\}|\$\([^)]*\)|\$\w+|\{\{.*?\}\}|\{%.*?%\}|<[^<>]+>|__\w+?__|@[\w.-]+@|%[\w.-]+%`)
 
 // Placeholder reports whether a variable is part of the object's name. The length and the letters of such a name are
 // unknown.
