@@ -103,6 +103,8 @@ func TestTextThatKubectlLoses(t *testing.T) {
 	for text, want := range map[string]string{
 		prefixed + "...\n# end\n":                                                  "",
 		prefixed + "...\n---\n" + prefixed:                                         "",
+		prefixed + "...\n%YAML 1.1\n---\n" + prefixed:                              "",
+		"# {a}\n{kind: A, apiVersion: v1}\n":                                       "",
 		prefixed + "...\n\n" + prefixed:                                            "7 kubectl ignores the text",
 		prefixed + "---\n{kind: A, apiVersion: v1}\n{kind: B, apiVersion: v1}\n":   "7 kubectl ignores the text",
 		`{"kind":"A","apiVersion":"v1"}` + "\n" + `{"kind":"B","apiVersion":"v1"}`: "",

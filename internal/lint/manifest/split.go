@@ -136,7 +136,7 @@ var (
 )
 
 // ignored finds text that kubectl ignores: text after the end of a YAML document, and a second JSON value in it.
-var ignored = regexp.MustCompile(`(?m)^\.\.\.[ \t]*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*([^\s#-])|\}[ \t]*\r?\n(\{)`)
+var ignored = regexp.MustCompile(`(?m)^\.\.\.[ \t]*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*([^\s#%-])|^[^#\n]*\}[ \t]*\r?\n(\{)`)
 
 // Lost returns the places of text that kubectl doesn't send as it is, although it reports no error.
 func Lost(text []byte) (found []Broken) {
