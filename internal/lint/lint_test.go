@@ -66,6 +66,18 @@ func TestManyDocuments(t *testing.T) {
 	}
 }
 
+// An annotation with many reasons uses little memory.
+func TestManyReasons(t *testing.T) {
+	text := strings.Replace(prefixed, "metadata:\n", "metadata:\n  annotations: {genname.dev/lint-disable: \""+strings.Repeat("a;", 1000)+"\"}\n", 1)
+	result, err := Run(t.Context(), []Source{source("a.yaml", text)}, Config{Minor: 37})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(result.Idle); n != maxReasons+1 || !strings.Contains(result.Idle[n-1].Trouble, "only 100 reasons") {
+		t.Errorf("%d reasons", n)
+	}
+}
+
 // A comment silences the line that it is about, and no other.
 func TestSilenceOfALine(t *testing.T) {
 	const comment = "# genname:disable no-separator: meant"

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,9 @@ import (
 // Annotation silences rules for its object, one line for each reason:
 // RULE[,RULE…]: REASON.
 const Annotation = "genname.dev/lint-disable"
+
+// maxReasons bounds the memory for an annotation.
+const maxReasons = 100
 
 // comment begins a comment that disables rules, genname:disable RULE[,RULE…]: REASON.
 const comment = "genname:disable"
@@ -41,9 +45,16 @@ func silencesOf(file string, objects []*manifest.Object) []*Silence {
 	}
 	for _, o := range objects {
 		annotation := o.GetAnnotations()[Annotation]
-		for _, text := range strings.FieldsFunc(annotation, func(r rune) bool { return r == '\n' || r == ';' }) {
-			at := o.Position("metadata", "annotations", Annotation)
-			found = append(found, newSilence(text, Silence{File: file, Position: at, place: o.Place}))
+		if annotation == "" {
+			continue
+		}
+		at := o.Position("metadata", "annotations", Annotation)
+		for i, text := range strings.FieldsFunc(annotation, func(r rune) bool { return r == '\n' || r == ';' }) {
+			silence := newSilence(text, Silence{File: file, Position: at, place: o.Place})
+			if found = append(found, silence); i == maxReasons {
+				silence.Trouble = fmt.Sprintf("only %d reasons of an annotation are read", maxReasons)
+				break
+			}
 		}
 	}
 	return found
@@ -51,26 +62,28 @@ func silencesOf(file string, objects []*manifest.Object) []*Silence {
 
 func commentsOf(file string, place manifest.Place) []*Silence {
 	var found []*Silence
-	comments := place.Comments()
-	for i, c := range comments {
+	var next manifest.Comment
+	field := 0 // line of the field below the next comment
+	for _, c := range slices.Backward(place.Comments()) {
+		if !next.Alone || next.Line != c.Line+1 {
+			field = c.Line + 1
+		}
+		next = c
 		text, is := strings.CutPrefix(c.Text, comment)
 		if !is {
 			continue
 		}
 		silence := Silence{File: file, Position: c.Position, Comment: true, place: place}
-		if !c.Leads {
+		switch {
+		case c.Leads:
+		case c.Alone:
+			silence.line = field
+		default:
 			silence.line = c.Line
-		}
-		if c.Alone && !c.Leads {
-			silence.line++
-			for _, next := range comments[i+1:] {
-				if next.Alone && next.Line == silence.line {
-					silence.line++
-				}
-			}
 		}
 		found = append(found, newSilence(text, silence))
 	}
+	slices.Reverse(found)
 	return found
 }
 
@@ -80,6 +93,9 @@ func newSilence(text string, silence Silence) *Silence {
 	for name := range strings.SplitSeq(names, ",") {
 		name = strings.TrimSpace(name)
 		silence.Rules = append(silence.Rules, name)
+		if silence.Trouble != "" {
+			continue
+		}
 		if _, err := rules.Named(name); err != nil {
 			silence.Trouble = err.Error()
 		}
@@ -91,17 +107,22 @@ func newSilence(text string, silence Silence) *Silence {
 }
 
 func (r *Result) silence(all []*Silence, disabled []string) {
-	in := map[*manifest.Document][]*Silence{}
-	for _, s := range all {
-		in[s.place.Document] = append(in[s.place.Document], s)
+	in := map[target]*Silence{}
+	for _, s := range slices.Backward(all) { // the first of a target counts
+		if s.Trouble != "" {
+			continue
+		}
+		for _, rule := range s.Rules {
+			in[s.target(rule)] = s
+		}
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		for _, s := range in[f.Object.Document] {
-			if s.disables(f) {
-				s.used, f.Silence = true, s
-				break
-			}
+		at := target{document: f.Object.Document, rule: f.Rule.Name}
+		ofLine, ofObject := at, at
+		ofLine.line, ofObject.object = f.Line, f.Object.Path()
+		if s := cmp.Or(in[at], in[ofLine], in[ofObject]); s != nil {
+			s.used, f.Silence = true, s
 		}
 	}
 	for _, s := range all {
@@ -112,12 +133,16 @@ func (r *Result) silence(all []*Silence, disabled []string) {
 	}
 }
 
-func (s *Silence) disables(f *Finding) bool {
-	switch {
-	case s.Trouble != "", !slices.Contains(s.Rules, f.Rule.Name):
-		return false
-	case s.Comment:
-		return s.line == 0 || s.line == f.Line
+// target is where a silence disables a rule: a document, or a line or an object of it.
+type target struct {
+	document     *manifest.Document
+	line         int
+	object, rule string
+}
+
+func (s *Silence) target(rule string) target {
+	if s.Comment {
+		return target{document: s.place.Document, line: s.line, rule: rule}
 	}
-	return s.place.Same(f.Object.Place)
+	return target{document: s.place.Document, object: s.place.Path(), rule: rule}
 }

@@ -3,6 +3,7 @@ package manifest
 import (
 	"bytes"
 	"strings"
+	"unicode"
 )
 
 // Comment is a comment of a document, up to the end of its line.
@@ -44,9 +45,10 @@ func (y *yamlFields) comments(c chunk) []Comment {
 
 // commentIn returns the index at which a comment begins in a line, or -1.
 func (y *yamlFields) commentIn(line string) int {
+	line = strings.TrimRightFunc(line, unicode.IsSpace)
 	for at := 0; at < len(line); at++ {
 		begins := line[at] == '#' && (at == 0 || line[at-1] == ' ' || line[at-1] == '\t')
-		if begins && y.notes[strings.TrimSpace(line[at:])] {
+		if begins && y.lengths[len(line)-at] && y.notes[line[at:]] { // a length is found at once
 			return at
 		}
 	}
@@ -56,10 +58,8 @@ func (y *yamlFields) commentIn(line string) int {
 // prefaceComments returns the comments of a document that has only comments. These comments belong to the next
 // document. Many files have such a document before the first separator.
 func prefaceComments(c chunk) []Comment {
-	y := yamlFields{notes: map[string]bool{}}
-	for row := range bytes.Lines(c.text) {
-		y.notes[strings.TrimSpace(string(row))] = true
-	}
+	y := yamlFields{notes: map[string]bool{}, lengths: map[int]bool{}}
+	y.note(string(c.text))
 	found := y.comments(c)
 	for i := range found {
 		found[i].Leads = true

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -43,10 +42,8 @@ func (p Place) Position(path ...any) Position {
 // Comments returns the comments in the object's document, in their order.
 func (p Place) Comments() []Comment { return p.Document.comments() }
 
-// Same reports whether two places are the place of one object.
-func (p Place) Same(other Place) bool {
-	return p.Document == other.Document && slices.Equal(p.path, other.path)
-}
+// Path returns the path of the object in its document, as text.
+func (p Place) Path() string { return fmt.Sprint(p.path) }
 
 // Each visits the documents of a text in order. Each passes the objects that kubectl create would send, then the
 // objects in them, and the error of a broken document.

@@ -76,7 +76,7 @@ func (d *Document) parse() {
 	if yaml.Unmarshal(d.text, &node) != nil || len(node.Content) == 0 {
 		return
 	}
-	y := yamlFields{start: d.start, breaks: otherBreaks(d.text), notes: map[string]bool{}}
+	y := yamlFields{start: d.start, breaks: otherBreaks(d.text), notes: map[string]bool{}, lengths: map[int]bool{}}
 	d.root = y.field(node.Content[0], 0)
 	y.remember(&node)
 	d.remarks = append(d.remarks, y.comments(d.chunk)...)
@@ -110,6 +110,8 @@ type yamlFields struct {
 	breaks []Position      // where the parser's lines begin, if it breaks them elsewhere too
 	notes  map[string]bool // the lines of all comments
 	size   int
+
+	lengths map[int]bool // of the notes
 }
 
 // maxFields bounds the fields that aliases of aliases create from a small document.
@@ -213,12 +215,17 @@ func (y *yamlFields) merged(value *yaml.Node, depth int) []field {
 
 func (y *yamlFields) remember(n *yaml.Node) {
 	for _, comment := range []string{n.HeadComment, n.LineComment, n.FootComment} {
-		for line := range strings.Lines(comment) {
-			y.notes[strings.TrimSpace(line)] = true
-		}
+		y.note(comment)
 	}
 	for _, below := range n.Content {
 		y.remember(below)
+	}
+}
+
+func (y *yamlFields) note(comment string) {
+	for line := range strings.Lines(comment) {
+		line = strings.TrimSpace(line)
+		y.notes[line], y.lengths[len(line)] = true, true
 	}
 }
 
