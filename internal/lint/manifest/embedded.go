@@ -26,12 +26,16 @@ var templates = map[schema.GroupKind][]string{
 	{Kind: "Template"}: {"objects[]"},
 }
 
-func embedded(o *Object) []*Object {
+// embedded returns the objects in an object. No controller reads more than maxNesting levels of them.
+func embedded(o *Object, nesting int) []*Object {
 	var found []*Object
+	if nesting == maxNesting {
+		return nil
+	}
 	for _, field := range templates[o.GroupVersionKind().GroupKind()] {
 		Walk(o.Object, strings.Split(field, "."), nil, func(value any, path []any) {
 			if text, is := value.(string); is { // positions in the text are those of the field
-				objects, _ := Read([]byte(text)) // templates in the text can break it
+				objects, _ := read([]byte(text), nesting+1) // templates in the text can break it
 				for i, inner := range objects {
 					inner.Place, inner.Embedded = Place{o.Document, slices.Concat(o.path, path, []any{i})}, true
 				}
@@ -44,7 +48,7 @@ func embedded(o *Object) []*Object {
 				return
 			}
 			inner := &Object{Unstructured: one, Place: Place{o.Document, slices.Concat(o.path, path)}, Embedded: true}
-			found = append(append(found, inner), embedded(inner)...)
+			found = append(append(found, inner), embedded(inner, nesting+1)...)
 		})
 	}
 	return found

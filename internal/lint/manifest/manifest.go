@@ -47,7 +47,12 @@ func (p Place) Path() string { return fmt.Sprint(p.path) }
 
 // Each visits the documents of a text in order. Each passes the objects that kubectl create would send, then the
 // objects in them, and the error of a broken document.
-func Each(text []byte, visit func(objects []*Object, broken *Broken)) {
+func Each(text []byte, visit func(objects []*Object, broken *Broken)) { visitNested(text, 0, visit) }
+
+// maxNesting is the number of objects around an object. The memory and the time for text grow with the number.
+const maxNesting = 10
+
+func visitNested(text []byte, nesting int, visit func(objects []*Object, broken *Broken)) {
 	chunks := split(decoded(text))
 	first := 0 // the comments before a document belong to it
 	for i, c := range chunks {
@@ -62,7 +67,7 @@ func Each(text []byte, visit func(objects []*Object, broken *Broken)) {
 			broken = &b
 		}
 		for _, o := range objects {
-			objects = append(objects, embedded(o)...)
+			objects = append(objects, embedded(o, nesting)...)
 		}
 		if broken != nil || len(objects) > 0 {
 			visit(objects, broken)
@@ -71,8 +76,10 @@ func Each(text []byte, visit func(objects []*Object, broken *Broken)) {
 }
 
 // Read returns the objects of a text, which kubectl create would send, and the documents that can't be read.
-func Read(text []byte) (objects []*Object, broken []Broken) {
-	Each(text, func(found []*Object, failure *Broken) {
+func Read(text []byte) (objects []*Object, broken []Broken) { return read(text, 0) }
+
+func read(text []byte, nesting int) (objects []*Object, broken []Broken) {
+	visitNested(text, nesting, func(found []*Object, failure *Broken) {
 		objects = append(objects, found...)
 		if failure != nil {
 			broken = append(broken, *failure)
@@ -159,6 +166,9 @@ func (c chunk) objects(document *Document) ([]*Object, error) {
 func flatten(to []*Object, object runtime.Object, in *Document, path []any) ([]*Object, error) {
 	switch object := object.(type) {
 	case *unstructured.UnstructuredList:
+		if len(path)/2 > maxNesting {
+			return to, fmt.Errorf("a List in more than %d Lists", maxNesting)
+		}
 		var failures []error
 		for i := range object.Items {
 			var err error
