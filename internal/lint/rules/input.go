@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"cmp"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
@@ -41,39 +43,43 @@ type Input struct {
 	// Minor is the minor version of the Kubernetes that the objects are for: 37.
 	Minor int
 
-	pools      map[pool][]*Object
-	mixed      map[pool]bool // pools of objects with different prefixes
-	named      map[nameKey][]*Object
-	generating map[prefixKey][]*Object
+	// The indexes have few objects for each key, so the time doesn't grow with the square of the input.
+	pools      map[pool][]*Object // of truncated prefixes
+	mixed      map[pool]bool      // pools of objects with different prefixes
+	hooks      map[nameKey][]*Object
+	named      map[nameKey]bool      // true if it is a claim that one Pod only can mount
+	generating map[nameKey][]*Object // the first of each file
+	appliers   map[directoryKey]string
 }
 
 // pool is a name pool. The objects in it can get the same names.
 type pool struct {
-	kind              schema.GroupKind
-	namespace, prefix string
+	kind                     schema.GroupKind
+	namespace, files, prefix string // files are those that are applied together, if there is no namespace
 }
 
+// nameKey is a name or a generateName in a namespace.
 type nameKey struct {
-	kind schema.GroupKind
-	name string
+	kind            schema.GroupKind
+	namespace, name string
 }
 
-type prefixKey struct {
-	kind   schema.GroupKind
-	prefix string
-}
+// anywhere is the namespace of a key with the objects of all namespaces.
+const anywhere = "*"
 
 // NewInput returns the input with the facts of all files, in the order of the files.
 func NewInput(minor int, files ...Facts) *Input {
 	in := &Input{
 		Minor: minor, Facts: Facts{scopes: map[schema.GroupKind]string{}},
-		pools: map[pool][]*Object{}, mixed: map[pool]bool{},
-		named: map[nameKey][]*Object{}, generating: map[prefixKey][]*Object{},
+		pools: map[pool][]*Object{}, mixed: map[pool]bool{}, hooks: map[nameKey][]*Object{},
+		named: map[nameKey]bool{}, generating: map[nameKey][]*Object{}, appliers: map[directoryKey]string{},
 	}
 	for _, f := range files {
 		in.Objects = append(in.Objects, f.Objects...)
 		in.references = append(in.references, f.references...)
-		in.applied = append(in.applied, f.applied...)
+		for _, d := range f.applied {
+			in.appliers[d.directoryKey] = cmp.Or(in.appliers[d.directoryKey], d.by)
+		}
 		for kind, scope := range f.scopes {
 			in.scopes[kind] = scope
 		}
@@ -84,21 +90,49 @@ func NewInput(minor int, files ...Facts) *Input {
 			in.references = append(in.references, r)
 		}
 		if !o.generates() || o.exported {
-			key := nameKey{o.kind(), o.Name}
-			in.named[key] = append(in.named[key], o)
+			for _, at := range []string{in.namespaceOf(o), anywhere} {
+				key := nameKey{o.kind(), at, o.Name}
+				in.named[key] = in.named[key] || o.forOnePod
+			}
 			continue
 		}
-		at := in.poolOf(o)
-		in.pools[at] = append(in.pools[at], o)
-		in.mixed[at] = in.mixed[at] || in.pools[at][0].GenerateName != o.GenerateName
-		key := prefixKey{o.kind(), o.GenerateName}
-		in.generating[key] = append(in.generating[key], o)
+		in.addPrefix(o)
 	}
 	return in
 }
 
+func (in *Input) addPrefix(o *Object) {
+	if o.Truncated() {
+		at := in.poolOf(o)
+		in.pools[at] = append(in.pools[at], o)
+		in.mixed[at] = in.mixed[at] || in.pools[at][0].GenerateName != o.GenerateName
+	}
+	if o.hook() {
+		key := nameKey{o.kind(), in.namespaceOf(o), o.GenerateName}
+		in.hooks[key] = append(in.hooks[key], o)
+	}
+	if o.Placeholder() {
+		return
+	}
+	for _, at := range []string{o.Namespace, anywhere} {
+		key := nameKey{o.kind(), at, o.GenerateName}
+		found := in.generating[key]
+		if len(found) == 0 || found[len(found)-1].File != o.File {
+			in.generating[key] = append(found, o)
+		}
+	}
+}
+
 func (in *Input) poolOf(o *Object) pool {
-	return pool{o.kind(), in.namespaceOf(o), names.EffectivePrefix(o.GenerateName)}
+	at := pool{kind: o.kind(), namespace: in.namespaceOf(o), prefix: names.EffectivePrefix(o.GenerateName)}
+	switch {
+	case at.namespace != "":
+	case o.Tree.Kustomization != "":
+		at.files = "kustomization " + o.Tree.Kustomization
+	default:
+		at.files = "file " + o.File
+	}
+	return at
 }
 
 // namespaceOf returns the namespace of an object. A cluster-scoped object has none. If its manifest

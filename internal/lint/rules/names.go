@@ -191,8 +191,8 @@ var hookNames = &Rule{
 				Message: "Argo CD generates the same name for two hooks of one phase",
 				Path:    generateName,
 			}
-			for _, other := range in.generating[prefixKey{o.kind(), o.GenerateName}] {
-				if other != o && in.meet(o, other) {
+			for _, other := range in.hooks[nameKey{o.kind(), in.namespaceOf(o), o.GenerateName}] {
+				if other != o && o.meets(other) {
 					done[other] = true
 					finding.Related = append(finding.Related, Related{*other, "same phase and generateName"})
 				}
@@ -204,9 +204,9 @@ var hookNames = &Rule{
 	},
 }
 
-func (in *Input) meet(o, other *Object) bool {
+func (o *Object) meets(other *Object) bool {
 	near := o.together(other) || o.distance(other) == 1
-	return near && in.namespaceOf(o) == in.namespaceOf(other) && slices.ContainsFunc(o.phases, func(phase string) bool {
+	return near && slices.ContainsFunc(o.phases, func(phase string) bool {
 		return slices.Contains(other.phases, phase)
 	})
 }

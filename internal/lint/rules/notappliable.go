@@ -113,8 +113,13 @@ func tracked(annotations map[string]string) bool {
 
 // directory is a directory of the repository that a tool applies.
 type directory struct {
+	directoryKey
+
+	by string
+}
+
+type directoryKey struct {
 	path string
-	by   string
 	deep bool
 }
 
@@ -122,7 +127,8 @@ func appliedBy(o Manifest) []directory {
 	fields := o.Unstructured.Object
 	switch o.kind() {
 	case schema.GroupKind{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization"}:
-		return []directory{{cleaned(stringAt(fields, "spec", "path")), "the Flux Kustomization " + o.Name, true}}
+		at := directoryKey{cleaned(stringAt(fields, "spec", "path")), true}
+		return []directory{{at, "the Flux Kustomization " + o.Name}}
 	case schema.GroupKind{Group: "argoproj.io", Kind: "Application"}:
 		var found []directory
 		sources := append(listAt(fields, "spec", "sources"), mapAt(fields, "spec", "source"))
@@ -130,7 +136,7 @@ func appliedBy(o Manifest) []directory {
 			source, _ := item.(map[string]any)
 			if at := stringAt(source, "path"); at != "" {
 				deep := boolAt(source, "directory", "recurse")
-				found = append(found, directory{cleaned(at), "the Argo CD Application " + o.Name, deep})
+				found = append(found, directory{directoryKey{cleaned(at), deep}, "the Argo CD Application " + o.Name})
 			}
 		}
 		return found
@@ -146,11 +152,11 @@ func (in *Input) appliedIn(o *Object) string {
 		return ""
 	}
 	dir := cleaned(path.Dir(o.Tree.Path))
-	for _, applied := range in.applied {
-		below := applied.deep && (applied.path == "" || strings.HasPrefix(dir, applied.path+"/"))
-		if dir == applied.path || below {
-			return applied.by
+	by := in.appliers[directoryKey{dir, false}]
+	for ; by == ""; dir = cleaned(path.Dir(dir)) {
+		if by = in.appliers[directoryKey{dir, true}]; dir == "" {
+			break
 		}
 	}
-	return ""
+	return by
 }

@@ -21,7 +21,8 @@ var onePerCluster = &Rule{
 	},
 	compare: func(in *Input, report func(*Object, Finding)) {
 		for _, r := range in.references {
-			if r.to == claim && r.from.generates() && !r.from.exported && in.claimForOnePod(r) {
+			forOnePod := r.to == claim && in.named[nameKey{claim, r.namespace, r.name}]
+			if forOnePod && r.from.generates() && !r.from.exported {
 				claimed := single{"the claim " + r.name, "waits until the first one is deleted", r.path}
 				report(r.from, claimed.finding(*r.from))
 			}
@@ -67,16 +68,6 @@ func singles(o Manifest) []single {
 		}
 	}
 	return found
-}
-
-// claimForOnePod reports whether a reference is to a claim that one Pod only can mount.
-func (in *Input) claimForOnePod(r reference) bool {
-	for _, o := range in.named[nameKey{claim, r.name}] {
-		if o.forOnePod && o.Namespace == r.namespace {
-			return true
-		}
-	}
-	return false
 }
 
 // forOnePod reports whether an object is a claim that one Pod only can mount.

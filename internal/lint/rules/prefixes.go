@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -233,20 +234,9 @@ func (o *Object) Truncated() bool {
 // sharing returns the other objects in the name pool of o that can exist together with it, because they are in the
 // same namespace, file or kustomization. sharing returns none if all have the same prefix.
 func (in *Input) sharing(o *Object) []*Object {
-	var others []*Object
-	at, differ := in.poolOf(o), false
+	at := in.poolOf(o)
 	if !in.mixed[at] { // a bulk create can have many objects with one prefix
 		return nil
 	}
-	for _, other := range in.pools[at] {
-		if other == o || !other.Truncated() || in.namespaceOf(o) == "" && !o.together(other) {
-			continue
-		}
-		others = append(others, other)
-		differ = differ || other.GenerateName != o.GenerateName
-	}
-	if !differ {
-		return nil
-	}
-	return others
+	return slices.DeleteFunc(slices.Clone(in.pools[at]), func(other *Object) bool { return other == o })
 }

@@ -57,26 +57,34 @@ func (in *Input) dangling(r reference) (Finding, bool) {
 }
 
 func (in *Input) exists(r reference) bool {
-	for _, o := range in.named[nameKey{r.to, r.name}] {
-		if at := in.namespaceOf(o); at == r.namespace || at == "" || r.namespace == "" {
-			return true
-		}
+	namespaces := []string{r.namespace, ""}
+	if r.namespace == "" {
+		namespaces = []string{anywhere}
 	}
-	return false
+	return slices.ContainsFunc(namespaces, func(namespace string) bool {
+		_, has := in.named[nameKey{r.to, namespace, r.name}]
+		return has
+	})
 }
 
 // nearest returns the object of the prefix whose file is nearest to the file of the referrer. nearest ignores objects
 // whose manifest gives another namespace. same is false if only one of the two manifests gives a namespace. An object
 // with same comes first.
 func (in *Input) nearest(r reference, prefix string) (nearest *Object, same, has bool) {
-	for _, o := range in.generating[prefixKey{r.to, prefix}] {
-		here := o.Namespace == r.namespace || in.isClusterScoped(r.to)
-		if !here && o.Namespace != "" && r.namespace != "" || o.Placeholder() {
-			continue
-		}
-		closer := !has || here && !same || here == same && r.from.distance(o) < r.from.distance(nearest)
-		if closer {
-			nearest, same, has = o, here, true
+	of := func(namespace string) []*Object { return in.generating[nameKey{r.to, namespace, prefix}] }
+	objects := of(r.namespace)
+	same = len(objects) > 0
+	switch {
+	case in.isClusterScoped(r.to):
+		objects, same = of(anywhere), true
+	case !same && r.namespace == "":
+		objects = of(anywhere)
+	case !same:
+		objects = of("")
+	}
+	for _, o := range objects {
+		if !has || r.from.distance(o) < r.from.distance(nearest) {
+			nearest, has = o, true
 		}
 	}
 	return nearest, same, has
