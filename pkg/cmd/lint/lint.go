@@ -314,17 +314,18 @@ func (o *options) Run(ctx context.Context) error {
 		stderr.Line(terminal.Sprintf("Gone since the baseline: %s. To write it again, use --write-baseline.",
 			humanize.Count(gone, "finding")))
 	}
-	var failure error
+	var failures []error // joined at once, because the text of nested errors takes quadratic time
 	if o.writeBaseline != "" {
-		failure = o.saveBaseline(result, stderr)
+		failures = append(failures, o.saveBaseline(result, stderr))
 	}
 	for _, u := range result.Unreadable {
-		failure = errors.Join(failure, unreadable(u))
+		failures = append(failures, unreadable(u))
 	}
 	if o.failOnSkipped {
 		files := notChecked(len(unchecked(result, true)), "file")
-		failure = errors.Join(failure, files, notChecked(result.Exported, "object"))
+		failures = append(failures, files, notChecked(result.Exported, "object"))
 	}
+	failure := errors.Join(failures...)
 	if o.count(result) == 0 || o.writeBaseline != "" {
 		return failure
 	}

@@ -3,7 +3,6 @@ package lint
 import (
 	"bytes"
 	"path/filepath"
-	"slices"
 
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/yaml"
@@ -17,7 +16,7 @@ type trees map[string]directory
 // directory is a directory, by the files that tools read in it.
 type directory struct {
 	kustomization string
-	resources     []string // resources of the kustomization
+	resources     map[string]bool // resources of the kustomization
 	chart         string
 }
 
@@ -33,7 +32,7 @@ func (t trees) of(in repository, file string) rules.Tree {
 	for within, dir := "", filepath.Dir(file); ; dir = filepath.Dir(dir) {
 		about := t.read(in, dir)
 		below, err := filepath.Rel(dir, file)
-		if err == nil && slices.Contains(about.resources, filepath.ToSlash(below)) {
+		if err == nil && about.resources[filepath.ToSlash(below)] {
 			tree.Kustomization = filepath.ToSlash(filepath.Join(dir, about.kustomization))
 		}
 		if about.chart != "" && within == "templates" {
@@ -63,15 +62,16 @@ func (t trees) read(in repository, dir string) directory {
 	return about
 }
 
-func resourcesOf(kustomization []byte) []string {
+func resourcesOf(kustomization []byte) map[string]bool {
 	var listed struct {
 		Resources []string `json:"resources"`
 	}
 	if err := yaml.Unmarshal(bytes.TrimSpace(kustomization), &listed); err != nil {
 		return nil // kustomize reports the error
 	}
-	for i, name := range listed.Resources {
-		listed.Resources[i] = filepath.ToSlash(filepath.Clean(name))
+	resources := map[string]bool{}
+	for _, name := range listed.Resources {
+		resources[filepath.ToSlash(filepath.Clean(name))] = true
 	}
-	return listed.Resources
+	return resources
 }
