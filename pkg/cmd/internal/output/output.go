@@ -3,9 +3,11 @@
 package output
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +22,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd/get"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 )
 
 // Wide is the format of a table with all its columns.
@@ -129,10 +132,37 @@ func (f *Flags) printer() (printers.ResourcePrinter, error) {
 	case strings.HasPrefix(*f.kubectls.OutputFormat, "jsonpath"):
 		return contentPrinter{printer}, err
 	}
-	if *f.kubectls.OutputFormat == "json" {
+	switch *f.kubectls.OutputFormat {
+	case "json":
 		printer = jsonPrinter{}
+	case "yaml", "kyaml":
+		printer = yamlPrinter{printer}
 	}
 	return printer, err
+}
+
+// yamlPrinter prints an object as kubectl does. If a CI system would execute a line of it, yamlPrinter prints JSON,
+// which is YAML, too.
+type yamlPrinter struct{ printer printers.ResourcePrinter }
+
+// executed finds commands for a CI system (terminal.Printable).
+var executed = regexp.MustCompile(`(?m)^\s*::|` + reference.RunnerCommand.String())
+
+func (p yamlPrinter) PrintObj(object runtime.Object, to io.Writer) error {
+	var text bytes.Buffer
+	if err := p.printer.PrintObj(object, &text); err != nil {
+		return err
+	}
+	if !executed.Match(text.Bytes()) {
+		_, err := text.WriteTo(to)
+		return err
+	}
+	if separator := "---\n"; strings.HasPrefix(text.String(), separator) {
+		if _, err := io.WriteString(to, separator); err != nil {
+			return err
+		}
+	}
+	return jsonPrinter{}.PrintObj(object, to)
 }
 
 // jsonPrinter prints the same as kubectl's printer, but as a stream, because the whole text of 100,000 items takes a

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/printers"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -164,6 +165,30 @@ func TestCheckedWriter(t *testing.T) {
 	w.Writer = &failing{left: 9}
 	if _, err := w.Write([]byte("e")); err != nil || !errors.Is(w.Err(), first) {
 		t.Errorf("%v: the error %v is forgotten: %v", err, first, w.Err())
+	}
+}
+
+// No line of YAML is a command for a CI system, and readers get the same text, also from several documents.
+func TestInertYAML(t *testing.T) {
+	for _, format := range []string{"yaml", "kyaml"} {
+		for _, text := range []string{"a\n::add-mask::b", "a\n  ::add-mask::b\n", "##[add-mask]a", "a::b\nc", "a"} {
+			f, _ := parsed(t, "-o "+format)
+			var written bytes.Buffer
+			report := &v1alpha1.LintReport{TypeMeta: v1alpha1.TypeOf("LintReport"), Items: []v1alpha1.LintItem{{Message: text}}}
+			if err := errors.Join(f.Print(report, &written), f.Print(report, &written)); err != nil {
+				t.Fatal(err)
+			}
+			first, second, _ := strings.Cut(strings.TrimPrefix(written.String(), "---\n"), "---\n")
+			for _, document := range []string{first, second} {
+				var got v1alpha1.LintReport
+				if err := yaml.Unmarshal([]byte(document), &got); err != nil || len(got.Items) != 1 || got.Items[0].Message != text {
+					t.Errorf("%q as %s: %v, %s", text, format, err, written.String())
+				}
+			}
+			if executed.Match(written.Bytes()) {
+				t.Errorf("%q as %s: %s", text, format, written.String())
+			}
+		}
 	}
 }
 
