@@ -175,14 +175,17 @@ func (c *Creator) newOperation(ctx context.Context, object runtime.Object, id ID
 }
 
 // copyOf returns a copy of object. copyOf fails if an unstructured object has values that the JSON decoder doesn't
-// make, such as int.
+// make, such as int, or if a struct has the method of a type that it embeds.
 func copyOf(object runtime.Object) (copied runtime.Object, err error) {
 	defer func() {
 		if why := recover(); why != nil {
 			err = invalid("the object is a %T that can't be copied: %v", object, why)
 		}
 	}()
-	return object.DeepCopyObject(), nil
+	if copied = object.DeepCopyObject(); reflect.TypeOf(copied) != reflect.TypeOf(object) {
+		return nil, invalid("the object is a %T, and its DeepCopyObject returns a %T", object, copied)
+	}
+	return copied, nil
 }
 
 // metadataOf returns the metadata of an object that can be created once.

@@ -16,6 +16,9 @@ func contentOf(object runtime.Object) (map[string]any, error) {
 	if err != nil {
 		return nil, invalid("the object is a %T that can't be converted: %v", object, err)
 	}
+	if _, err := json.Marshal(content); err != nil { // NaN
+		return nil, invalid("the object is a %T that can't be encoded: %v", object, err)
+	}
 	content = runtime.DeepCopyJSON(content)
 	withoutZeroStructs(reflect.ValueOf(object), content)
 	return content, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 
@@ -78,6 +79,9 @@ func (v value) DeepCopyObject() runtime.Object { return v }
 
 func (v value) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
+// embedding has the methods of the type that it embeds, so its copy is no embedding.
+type embedding struct{ corev1.ConfigMap }
+
 // Bad arguments are permanent errors at once, and never panics. Among them are pointers that are nil, and objects that
 // can't be copied, have fields of wrong types, or can't be created.
 func TestArguments(t *testing.T) {
@@ -112,6 +116,8 @@ func TestArguments(t *testing.T) {
 		"generateName":      odd("metadata.generateName", int64(1)),
 		"int":               odd("spec", map[string]any{"replicas": 3}),
 		"struct in content": odd("spec", corev1.PodSpec{}),
+		"NaN":               odd("spec", map[string]any{"share": math.NaN()}),
+		"embeds an object":  &embedding{*configMap()},
 	} {
 		if result, err := creator.Create(t.Context(), object, idOf(t)); !once.IsPermanent(err) || result.Outcome != "" || errors.Is(err, once.ErrTaken) {
 			t.Errorf("the object %s: %+v, %v; want a permanent error", name, result, err)
