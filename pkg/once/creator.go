@@ -98,7 +98,7 @@ const (
 type Result struct {
 	// Outcome is empty if there is an error.
 	Outcome Outcome
-	// Name is the name that is derived from the ID. Name is empty if no request was sent.
+	// Name is the name that is derived from the ID. Name is empty if no request with the name was sent.
 	Name string
 	// Object is the object as the server has it. Without an error, it is the object that was passed to Create.
 	// With ErrTaken, ErrNotControlled and ErrMismatch, it is the other object. With other errors, it is nil.
@@ -130,7 +130,9 @@ func (c *Creator) Create(ctx context.Context, object runtime.Object, id ID) (Res
 		return Result{}, err
 	}
 	result, err := o.run(ctx)
-	result.Name = o.name
+	if o.requested {
+		result.Name = o.name
+	}
 	if err == nil {
 		reflect.ValueOf(object).Elem().Set(reflect.ValueOf(result.Object).Elem())
 		result.Object = object

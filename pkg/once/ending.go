@@ -123,9 +123,9 @@ func (o *operation) reference() string {
 	if kind == "" {
 		kind = strings.TrimPrefix(fmt.Sprintf("%T", o.object), "*")
 	}
-	name := o.name
-	if name == "" {
-		name = o.generateName
+	name := o.generateName
+	if o.requested { // before, the name would help other users to take it
+		name = o.name
 	}
 	if o.identity.Namespace == "" {
 		return kind + " " + name

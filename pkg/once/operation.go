@@ -36,6 +36,7 @@ type operation struct {
 
 	identity                 derive.Object // set by identify
 	annotation, name, digest string        // set by use
+	requested                bool          // a request with the name might have been sent
 
 	response runtime.Object // the object in the last response that had one
 	unserved bool           // the server doesn't serve the type, as the response to the last POST shows
@@ -86,7 +87,7 @@ func (o *operation) identify(ctx context.Context) error {
 // use derives the annotation, the name and the digest under the secret, and writes them into the object.
 func (o *operation) use(secret derive.Secret) {
 	o.annotation = secret.ID(o.id.source(), o.identity)
-	o.name = secret.Name(o.annotation, o.generateName)
+	o.name, o.requested = secret.Name(o.annotation, o.generateName), false
 	o.digest = secret.Digest(o.annotation, o.identity, o.content)
 	metadata, _ := meta.Accessor(o.object) // no error: it was read before
 	metadata.SetName(o.name)
@@ -145,10 +146,14 @@ func (o *operation) exchange(ctx context.Context, request protocol.Action) proto
 func (o *operation) post(ctx context.Context) protocol.Observation {
 	sent := o.object.DeepCopyObject()
 	ctx, route := observe(ctx)
+	var seen protocol.Observation
 	if err := route.end(ctx, true, o.client.Create(ctx, sent)); err != nil {
-		return o.refused(err)
+		seen = o.refused(err)
+	} else {
+		seen = o.accept(sent)
 	}
-	return o.accept(sent)
+	o.requested = o.requested || !seen.Unsent
+	return seen
 }
 
 // sent returns the description of the object that responses are compared with.
@@ -191,7 +196,10 @@ func (o *operation) get(ctx context.Context) protocol.Observation {
 	object := reflect.New(reflect.TypeOf(o.object).Elem()).Interface().(runtime.Object)
 	object.GetObjectKind().SetGroupVersionKind(o.object.GetObjectKind().GroupVersionKind())
 	ctx, route := observe(ctx)
-	if err := route.end(ctx, false, o.client.Get(ctx, o.identity.Namespace, o.name, object)); err != nil {
+	err := route.end(ctx, false, o.client.Get(ctx, o.identity.Namespace, o.name, object))
+	unsent := errors.As(err, new(*notSent)) || meta.IsNoMatchError(err) || errors.Is(err, ErrInvalid)
+	o.requested = o.requested || !unsent
+	if err != nil {
 		if o.unserved && meta.IsNoMatchError(err) {
 			return protocol.Observation{Finding: protocol.Absent, Err: err}
 		}

@@ -1,6 +1,8 @@
 package once_test
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -8,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
@@ -47,6 +50,28 @@ func TestUnusableSecrets(t *testing.T) {
 	}
 	if verbs := verbsOf(server); verbs != "" {
 		t.Errorf("requests: %s", verbs)
+	}
+}
+
+// canceling cancels the call when the type of the object is known.
+type canceling struct {
+	once.Client
+	cancel context.CancelFunc
+}
+
+func (c canceling) Identify(ctx context.Context, object runtime.Object) (schema.GroupKind, bool, error) {
+	defer c.cancel()
+	return c.Client.Identify(ctx, object)
+}
+
+// Before a request with a name was sent, other users don't see the name in a log, because they could take it.
+func TestNameBeforeTheFirstRequest(t *testing.T) {
+	config := oncetest.NewServer().Config()
+	ctx, cancel := context.WithCancel(t.Context())
+	result, err := once.New(canceling{dynamicFor(config), cancel}, once.WithSecret(first)).Create(ctx, configMap(), idOf(t))
+	name := mustCreate(t, once.New(dynamicFor(config), once.WithSecret(first)), configMap(), idOf(t), once.Created).Name
+	if !errors.Is(err, once.ErrInterrupted) || result.Name != "" || strings.Contains(err.Error(), name) {
+		t.Errorf("%+v, %v; want an interrupt without the name %s", result, err, name)
 	}
 }
 

@@ -170,8 +170,8 @@ func TestOtherNamespace(t *testing.T) {
 		"client": oncecr.New(other, c),
 		"reader": oncecr.New(c, other, secret), // it reads the name without a secret first
 	} {
-		if result, err := creator.Create(t.Context(), configMap("a"), once.NewID()); !once.IsPermanent(err) {
-			t.Errorf("%s: %v, %v, want a permanent error", name, result.Outcome, err)
+		if result, err := creator.Create(t.Context(), configMap("a"), once.NewID()); !once.IsPermanent(err) || result.Name != "" {
+			t.Errorf("%s: %+v, %v, want a permanent error and no name", name, result, err)
 		}
 	}
 	if all := server.Requests(); len(all) != 0 {
