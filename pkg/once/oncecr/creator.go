@@ -35,7 +35,7 @@ func New(c client.Client, reader client.Reader, options ...once.Option) *Creator
 
 // Create creates object once under id, or finds it, like Create of package once.
 func (c *Creator) Create(ctx context.Context, object client.Object, id once.ID) (once.Result, error) {
-	if c == nil {
+	if c == nil || c.creator == nil {
 		return once.New(nil).Create(ctx, object, id)
 	}
 	result, err := c.creator.Create(ctx, object, id)

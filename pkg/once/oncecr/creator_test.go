@@ -147,6 +147,7 @@ func TestNilClients(t *testing.T) {
 		"reader pointer": oncecr.New(c, (*manager)(nil)),
 		"both":           oncecr.New(nil, nil),
 		"creator":        nil,
+		"zero":           {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if result, err := creator.Create(t.Context(), configMap("a"), once.NewID()); !once.IsPermanent(err) {
