@@ -89,13 +89,25 @@ type adapter struct {
 	reader client.Reader
 }
 
-func (a adapter) Identify(_ context.Context, object runtime.Object) (schema.GroupKind, bool, error) {
+// Identify returns when ctx ends. IsObjectNamespaced can send requests for discovery, and doesn't take a context.
+func (a adapter) Identify(ctx context.Context, object runtime.Object) (schema.GroupKind, bool, error) {
 	kind, err := a.client.GroupVersionKindFor(object)
 	if err != nil {
 		return schema.GroupKind{}, false, err
 	}
-	namespaced, err := a.client.IsObjectNamespaced(object)
-	return kind.GroupKind(), namespaced, err
+	var namespaced bool
+	found := make(chan error, 1)
+	go func() {
+		var err error
+		namespaced, err = a.client.IsObjectNamespaced(object)
+		found <- err
+	}()
+	select {
+	case err := <-found:
+		return kind.GroupKind(), namespaced, err
+	case <-ctx.Done():
+		return schema.GroupKind{}, false, fmt.Errorf("find the resource of %s: %w", kind, ctx.Err())
+	}
 }
 
 func (a adapter) Create(ctx context.Context, object runtime.Object) error {

@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
@@ -229,5 +231,40 @@ func TestRedirect(t *testing.T) {
 	result, err := oncecr.New(c, c).Create(t.Context(), configMap("a"), once.NewID())
 	if !errors.Is(err, once.ErrUnknown) || len(unexpected.Requests()) != 0 {
 		t.Errorf("%+v, %v; the other server received %v", result, err, unexpected.Requests())
+	}
+}
+
+// blocking is a client that waits for the server's resource types.
+type blocking struct {
+	client.Client
+	asked, until chan struct{}
+}
+
+func (b *blocking) IsObjectNamespaced(runtime.Object) (bool, error) {
+	close(b.asked)
+	<-b.until
+	return false, errors.New("no server")
+}
+
+// A call ends with its context, even if discovery hangs.
+func TestDiscoveryHonorsContext(t *testing.T) {
+	server := oncetest.NewServer()
+	c := &blocking{clientOf(t, server), make(chan struct{}), make(chan struct{})}
+	defer close(c.until)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := oncecr.New(c, c).Create(ctx, configMap("a"), once.NewID())
+		ended <- err
+	}()
+	<-c.asked
+	cancel()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, once.ErrInterrupted) || !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, want an interrupt", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the call waits for discovery")
 	}
 }
