@@ -130,6 +130,12 @@ func (i injector) RoundTrip(req *http.Request) (*http.Response, error) {
 		fault = (*Request).Send
 	}
 	resp, err := fault(r)
+	if err == nil && resp.Header == nil { // a transport always sets both
+		resp.Header = http.Header{}
+	}
+	if err == nil && resp.Body == nil {
+		resp.Body = http.NoBody
+	}
 	i.faults.end(r, resp, err)
 	return resp, err
 }
