@@ -33,7 +33,12 @@ func CutResponse(r *Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := bodyOf(resp)
+	var body []byte
+	if r.Verb == "watch" { // doesn't end, so its response is cut after the header
+		err = resp.Body.Close()
+	} else {
+		body, err = bodyOf(resp)
+	}
 	if err == nil {
 		resp.Body = io.NopCloser(io.MultiReader(
 			strings.NewReader(string(body[:len(body)/2])), failing{io.ErrUnexpectedEOF}))
@@ -52,10 +57,7 @@ func AfterStore(then Fault) Fault {
 		if err != nil {
 			return nil, err
 		}
-		_, err = bodyOf(resp)
-		if err != nil {
-			return nil, err
-		}
+		_ = resp.Body.Close() // not read, because a watch doesn't end
 		return then(r)
 	}
 }

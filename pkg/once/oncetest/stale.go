@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -113,10 +114,10 @@ func (v view) watch(below io.ReadCloser) io.ReadCloser {
 		}
 	}()
 	go func() { _ = out.CloseWithError(showInTime(events, out)) }()
-	return &watchBody{shown, func() error {
+	return &watchBody{shown, sync.OnceValue(func() error {
 		close(done)
 		return below.Close()
-	}}
+	})}
 }
 
 // event returns the event. event returns false for a bookmark that is only a checkpoint, because the bookmark can be
