@@ -13,7 +13,8 @@ type change struct {
 	// updated by Put, by an update, or by a delete that waits for finalizers.
 	stored, deleted bool
 	object          *unstructured.Unstructured
-	serial          int // its resourceVersion
+	before          *unstructured.Unstructured // the object that was replaced or deleted, or nil
+	serial          int                        // resourceVersion of object
 
 	at   key
 	sent *unstructured.Unstructured // the object as the client sent it

@@ -177,14 +177,16 @@ func (s *Server) stamp(object *unstructured.Unstructured) *unstructured.Unstruct
 func (s *Server) put(at key, object, sent *unstructured.Unstructured) {
 	held := s.objects[at]
 	s.objects[at] = object
-	s.record(change{stored: held == nil || held.GetUID() != object.GetUID(), object: object, at: at, sent: sent})
+	stored := held == nil || held.GetUID() != object.GetUID()
+	s.record(change{stored: stored, object: object, before: held, at: at, sent: sent})
 }
 
 // drop deletes the object. As on a real server, the delete has its own resourceVersion.
 func (s *Server) drop(at key) {
-	last := s.stamp(s.objects[at].DeepCopy())
+	held := s.objects[at]
+	last := s.stamp(held.DeepCopy())
 	delete(s.objects, at)
-	s.record(change{deleted: true, object: last, at: at})
+	s.record(change{deleted: true, object: last, before: held, at: at})
 }
 
 func (s *Server) record(c change) {

@@ -77,21 +77,21 @@ func (w *watching) Close() error {
 	return nil
 }
 
-// fill encodes the changes that the watch hasn't sent yet. The server is locked.
+// fill encodes the changes that the watch hasn't sent yet. An object that no longer matches the selectors is deleted
+// for the watch. The server is locked.
 func (w *watching) fill() {
 	for ; w.next < len(w.server.changes); w.next++ {
 		c := w.server.changes[w.next]
-		if !w.covers(c.at) || !w.wanted(c.object) {
-			continue
-		}
-		kind := watch.Modified
+		was, is := c.before != nil && w.wanted(c.before), !c.deleted && w.wanted(c.object)
 		switch {
-		case c.deleted:
-			kind = watch.Deleted
-		case c.stored:
-			kind = watch.Added
+		case !w.covers(c.at):
+		case was && is:
+			w.encode(watch.Modified, w.shown(c.object))
+		case is:
+			w.encode(watch.Added, w.shown(c.object))
+		case was:
+			w.encode(watch.Deleted, w.shown(c.object))
 		}
-		w.encode(kind, w.shown(c.object))
 	}
 }
 

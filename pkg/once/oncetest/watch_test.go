@@ -128,3 +128,35 @@ func TestWatchFrom(t *testing.T) {
 		}
 	}
 }
+
+// For a watch with a selector, an object exists while it matches.
+func TestWatchOfSelector(t *testing.T) {
+	client := configMapsOf(oncetest.NewServer().Config())
+	events, err := client.Watch(t.Context(), metav1.ListOptions{LabelSelector: "x=1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	object := create(t, client, named("a"))
+	for _, labels := range []map[string]string{{"x": "1"}, {"x": "1", "y": "1"}, {"x": "2"}, {"x": "3"}, {"x": "1"}} {
+		object.Labels = labels
+		if object, err = client.Update(t.Context(), object, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := client.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	last := named("last")
+	last.Labels = map[string]string{"x": "1"}
+	create(t, client, last)
+	got := ""
+	for event := range events.ResultChan() {
+		if got += string(event.Type) + " "; event.Object.(metav1.Object).GetName() == "last" {
+			break
+		}
+	}
+	if want := "ADDED MODIFIED DELETED ADDED DELETED ADDED "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
