@@ -26,8 +26,10 @@ func (s *Server) Objects() []*unstructured.Unstructured {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var objects []*unstructured.Unstructured
+	listed := map[key]bool{} // Put can store a deleted object again
 	for _, c := range s.changes {
-		if held := s.objects[c.at]; c.stored && held != nil && held.GetUID() == c.object.GetUID() {
+		if held := s.objects[c.at]; c.stored && held != nil && held.GetUID() == c.object.GetUID() && !listed[c.at] {
+			listed[c.at] = true
 			objects = append(objects, held.DeepCopy())
 		}
 	}

@@ -143,6 +143,10 @@ func TestPutAndRemove(t *testing.T) {
 	if len(server.Objects()) != 0 || len(server.Requests()) != 1 {
 		t.Errorf("objects %v, requests %v, want none and 1", server.Objects(), server.Requests())
 	}
+	server.Put(object) // restored from a backup
+	if objects := server.Objects(); len(objects) != 1 {
+		t.Errorf("%d objects, want one", len(objects))
+	}
 	everything := func(metav1.Object) string { return "x" }
 	if violations := server.Check(everything, nil); len(violations) > 0 { // one after the other
 		t.Error(violations)
