@@ -173,9 +173,36 @@ func TestUpdate(t *testing.T) {
 	if job, err = jobs.Update(t.Context(), job, metav1.UpdateOptions{}); err != nil || job.Labels["x"] != "y" || job.Status.Succeeded != 1 || job.UID != old.UID {
 		t.Errorf("labels %v, %d succeeded, UID %s, want x: y, 1 and %s: %v", job.Labels, job.Status.Succeeded, job.UID, old.UID, err)
 	}
+	old = job.DeepCopy()
+	job.Labels = map[string]string{"x": "z"}
+	if job, err = jobs.Update(t.Context(), job, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil || job.Labels["x"] != "z" {
+		t.Errorf("labels %v, want x: z: %v", job.Labels, err)
+	}
+	if job, err = jobs.Update(t.Context(), old, metav1.UpdateOptions{}); err != nil || job.ResourceVersion != old.ResourceVersion {
+		t.Errorf("the resourceVersion %s after a dry run and an update without a change, want %s: %v", job.ResourceVersion, old.ResourceVersion, err)
+	}
 	missing := old.DeepCopy()
 	missing.Name = "b"
 	if _, err := jobs.Update(t.Context(), missing, metav1.UpdateOptions{}); !apierrors.IsNotFound(err) {
 		t.Error(err)
+	}
+}
+
+// An object with a finalizer is marked for deletion once.
+func TestDeleteTwice(t *testing.T) {
+	server := oncetest.NewServer()
+	client := configMapsOf(server.Config())
+	object := named("a")
+	object.Finalizers = []string{"example.com/wait"}
+	create(t, client, object)
+	versions := []string{}
+	for range 2 {
+		if err := client.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		versions = append(versions, server.Objects()[0].GetResourceVersion())
+	}
+	if versions[0] != versions[1] || server.Objects()[0].GetDeletionTimestamp() == nil {
+		t.Errorf("resourceVersions %v, object %v", versions, server.Objects()[0])
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -214,7 +215,8 @@ func alreadyExists(of schema.GroupResource, held *unstructured.Unstructured, gen
 	return err
 }
 
-// update replaces the object. With the subresource status, it replaces only the status.
+// update replaces the object. With the subresource status, it replaces only the status. As on a real server, an update
+// without a change keeps the resourceVersion.
 func (r *served) update() *http.Response {
 	held := r.server.objects[r.key()]
 	switch {
@@ -237,6 +239,10 @@ func (r *served) update() *http.Response {
 	next.SetUID(held.GetUID())
 	next.SetCreationTimestamp(held.GetCreationTimestamp())
 	next.SetDeletionTimestamp(held.GetDeletionTimestamp())
+	next.SetResourceVersion(held.GetResourceVersion())
+	if r.dryRun(r.http.URL.Query()["dryRun"]) || equality.Semantic.DeepEqual(next, held) {
+		return respondJSON(http.StatusOK, r.shown(next))
+	}
 	r.server.put(r.key(), r.server.stamp(next), nil)
 	if next.GetDeletionTimestamp() != nil && len(next.GetFinalizers()) == 0 {
 		r.server.drop(r.key())
@@ -259,6 +265,9 @@ func (r *served) remove() *http.Response {
 	}
 	if !r.dryRun(append(options.DryRun, r.http.URL.Query()["dryRun"]...)) {
 		if len(held.GetFinalizers()) > 0 {
+			if held.GetDeletionTimestamp() != nil {
+				return respondJSON(http.StatusOK, r.shown(held))
+			}
 			going := held.DeepCopy()
 			now, zero := metav1.NewTime(r.server.now()), int64(0)
 			going.SetDeletionTimestamp(&now)
