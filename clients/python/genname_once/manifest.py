@@ -114,8 +114,8 @@ def _key(value: Any) -> str:
         return value
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53:
-        value = int(value)
-    if isinstance(value, (int, float)) and abs(value) < 1 << 53:
+    if isinstance(value, float) and float(f"{value:.6g}") == value:
+        return f"{value:.6g}"  # 1e6 is 1e+06, as in kubectl, which rounds other fractions to 32 bits
+    if isinstance(value, int) and abs(value) < 1 << 53:
         return str(value)
     raise ValueError(f"the manifest has a key of the type {type(value).__name__}")

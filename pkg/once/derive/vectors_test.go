@@ -133,6 +133,7 @@ func inputs() []input {
 		{"YAML: text that looks like another type", key, configMap, "data:\n  quoted: \"0644\"\n  single: '1e3'\n  date: 2026-11-05\n" +
 			"  time: 2026-11-05T03:04:05Z\n  clock: 12:30:45\n  version: 1.2.3\n  hash: 4f2a9c1\n"},
 		{"YAML: keys are strings", key, configMap, "data: {17: a, yes: b, 0644: c, 1e3: d, 1.0: e, 2026-11-05: f, -7: g}\n"},
+		{"YAML: keys with a point or an exponent", key, configMap, "data: {1e6: a, 12e7: b, -0.0: c, 100000.0: d}\n"},
 		{"YAML: tags", key, configMap, "spec: {a: !!str 0644, b: !!int '5', c: !!float 5, d: !!bool 'yes', e: !!null '', f: !!str yes, g: !!map {}, h: !!seq []}\n"},
 		{"YAML: merged maps count where they are", key, configMap, "spec:\n  a: {v: 1, <<: {v: 2, w: 2}}\n  b: {<<: [{v: 1}, {v: 2, w: 2}], w: 3}\n"},
 		{"YAML: the last of equal keys counts", key, configMap, "{data: {a: '1', a: '2'}, spec: {a: {b: 1}, a: {c: 2}}}\n"},
