@@ -244,7 +244,7 @@ class _Create:
             self.pause(posted)
         rechecks: List[int] = list(RECHECKS.get(finding, []))
         while True:
-            response = self.get(self.limit())
+            response = self.get()
             found = findings.of_get(self.sent, response, self.unserved)
             if found in ("ours", "foreign", "unclear"):
                 return self.held(found, response)
@@ -284,7 +284,7 @@ class _Create:
         if not self.reached:
             raise Failed(self.name, text)
         if not self.in_doubt:
-            response = self.get(self.last_get)
+            response = self.get()
             found = findings.of_get(self.sent, response, self.unserved)
             if found in ("ours", "foreign", "unclear"):
                 return self.held(found, response)
@@ -306,7 +306,9 @@ class _Create:
     def limit(self) -> float:
         return max(0.1, min(REQUEST_LIMIT, self.deadline - self.last_get - time.monotonic()))
 
-    def get(self, limit: float) -> Response:
+    def get(self) -> Response:
+        """Reads the object. A GET has at least the time that no POST uses up."""
+        limit = max(self.limit(), min(self.last_get, self.deadline - time.monotonic()))
         return send(self.client, "GET", f"{self.path}/{quote(self.name, safe='')}", None, limit)
 
     def request(self, method: str, path: str, body: Optional[Object] = None) -> Response:

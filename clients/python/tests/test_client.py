@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
 import unittest.mock
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
@@ -154,6 +155,25 @@ class TestTime(unittest.TestCase):
             create_once(gone, MANIFEST, KEY, timeout=1)
         self.assertLess(time.monotonic() - start, 3)
         self.assertEqual("", caught.exception.name)
+
+
+    def test_post_that_takes_all_of_its_time(self) -> None:
+        now, held, limits = [0.0], [], []  # type: List[float], List[Any], List[float]
+
+        def send(_: Any, method: str, path: str, body: Any, limit: float) -> transport.Response:
+            if path == "/api/v1":
+                return transport.Response(200, RESOURCES)
+            if method == "POST":  # stored, and its response is lost
+                now[0] += limit
+                held.append(body)
+                return transport.Response(0)
+            limits.append(limit)
+            return transport.Response(200, held[0])
+
+        clock = types.SimpleNamespace(monotonic=lambda: now[0])
+        with unittest.mock.patch("genname_once.client.send", send), unittest.mock.patch("genname_once.client.time", clock):
+            result = create_once(client.ApiClient(), MANIFEST, KEY, timeout=20)
+        self.assertEqual(("exists", [4.0]), (result.outcome, limits))
 
 
 class TestRules(unittest.TestCase):
