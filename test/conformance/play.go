@@ -60,13 +60,13 @@ type player struct {
 	server  server
 	key     string // of all runs of the case
 	dir     string
-	posted  chan struct{} // closed when the first POST has arrived
+	posted  chan struct{} // has an element when the first POST has arrived
 	mu      sync.Mutex    // guards result.report
 	result  result
 }
 
 func (c testCase) play(program []string, open opener) result {
-	p := &player{testCase: c, program: program, open: open, posted: make(chan struct{})}
+	p := &player{testCase: c, program: program, open: open, posted: make(chan struct{}, 1)}
 	p.key = "conformance-" + strings.ToLower(rand.Text()[:8])
 	p.result.name = c.name
 	start := time.Now()
@@ -139,13 +139,12 @@ func (p *player) cleanUp() error {
 	return nil
 }
 
-// seen reports the first POST to a run that is interrupted.
+// seen reports the first POST to a run that is interrupted. Several POSTs can arrive at the same time.
 func (p *player) seen(r *oncetest.Request) oncetest.Fault {
 	if r.Verb == "create" {
 		select {
-		case <-p.posted:
+		case p.posted <- struct{}{}:
 		default:
-			close(p.posted)
 		}
 	}
 	return nil
