@@ -119,8 +119,11 @@ func restorable(kind schema.GroupKind, raw []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if kind == (schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}) {
+	switch kind {
+	case schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}:
 		forgetUID(object)
+	case schema.GroupKind{Kind: "Pod"}: // the server creates no Pod with containers of kubectl debug
+		unstructured.RemoveNestedField(object.Object, "spec", "ephemeralContainers")
 	}
 	text, err := json.Marshal(object.Object)
 	if err != nil {

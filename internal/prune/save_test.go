@@ -173,6 +173,15 @@ func TestCommentOfASavedRun(t *testing.T) {
 	}
 }
 
+// The server refuses to create a Pod with containers of kubectl debug.
+func TestSavedPodWasDebugged(t *testing.T) {
+	raw := []byte(`{"kind":"Pod","spec":{"containers":[{"name":"c"}],"ephemeralContainers":[{"name":"d"}]}}`)
+	text, err := restorable(schema.GroupKind{Kind: "Pod"}, raw)
+	if _, object, _ := strings.Cut(string(text), "kind:"); err != nil || object != " Pod\nspec:\n  containers:\n  - name: c\n" {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
 // Any content is the same when it is read from the file.
 func TestSavedContentIsTheSame(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
