@@ -155,8 +155,7 @@ func (p *Proxy) Unfetched() (outcomes []Outcome, more int) {
 
 // create creates the object, or gets the result of an equal create whose client has given up.
 func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
-	p.running.Add(1) // until the response is written
-	defer p.running.Done()
+	defer p.running.begin()() // until the response is written
 	p.table.waitForClients(r.Context(), sent.key)
 	abortUnless(r.Context().Err() == nil) // nothing was sent
 	defer p.table.addClient(sent.key)()
@@ -242,7 +241,9 @@ func (p *Proxy) begin(sent *post, id exactlyonce.ID, claim *keyed.Claim, earlier
 	if earlier != Unknown {
 		options = append(options, exactlyonce.WithoutRechecks())
 	}
-	p.running.Go(func() {
+	end := p.running.begin()
+	go func() {
+		defer end()
 		result, err := p.creator.Create(p.ctx, sent.mapping, sent.object(), id, options...)
 		if apierrors.IsUnauthorized(err) && rotates(p.config.Creates) {
 			result, err = p.creator.Create(p.ctx, sent.mapping, sent.object(), id, options...)
@@ -258,6 +259,38 @@ func (p *Proxy) begin(sent *post, id exactlyonce.ID, claim *keyed.Claim, earlier
 			claim.End(o.Class.kept())
 		}
 		p.table.end(c, o, response)
-	})
+	}()
 	return c
+}
+
+// counter counts the creates in flight. A sync.WaitGroup panics if a create begins when another one has just ended the
+// wait, such as one of a child that outlives the program.
+type counter struct {
+	mu   sync.Mutex
+	n    int
+	zero chan struct{} // closed when n is 0 again
+}
+
+func (c *counter) begin() (end func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n++; c.n == 1 {
+		c.zero = make(chan struct{})
+	}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.n--; c.n == 0 {
+			close(c.zero)
+		}
+	}
+}
+
+func (c *counter) wait() {
+	c.mu.Lock()
+	n, zero := c.n, c.zero
+	c.mu.Unlock()
+	if n > 0 {
+		<-zero
+	}
 }

@@ -54,7 +54,7 @@ type Proxy struct {
 	requests    atomic.Int64
 
 	ctx     context.Context // ends the creates
-	running sync.WaitGroup
+	running counter
 }
 
 // New returns a proxy. When ctx ends, creates in flight have the time exactlyonce.Grace.
@@ -92,8 +92,8 @@ func New(ctx context.Context, c Config) (*Proxy, error) {
 // Requests returns the number of requests with the token.
 func (p *Proxy) Requests() int64 { return p.requests.Load() }
 
-// Wait waits until all creates have ended.
-func (p *Proxy) Wait() { p.running.Wait() }
+// Wait waits until no create is in flight.
+func (p *Proxy) Wait() { p.running.wait() }
 
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if refusal := p.refuse(r); refusal != nil {

@@ -586,6 +586,39 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
+// A child that outlives the program sends creates while wrap waits for the last ones.
+func TestWaitDuringCreates(t *testing.T) {
+	f := newFixture(t)
+	var children sync.WaitGroup
+	for child := range 4 {
+		children.Go(func() {
+			for i := range 200 {
+				f.proxy.ServeHTTP(httptest.NewRecorder(), f.incoming(of(fmt.Sprintf(`"k":"%d %d"`, child, i))))
+			}
+		})
+	}
+	ended := make(chan struct{})
+	go func() { children.Wait(); close(ended) }()
+	for {
+		select {
+		case <-ended:
+			if n := len(f.Objects()); n != 800 {
+				t.Errorf("%d objects, want 800", n)
+			}
+			return
+		default:
+			f.proxy.Wait()
+		}
+	}
+}
+
+// incoming is a create as a server gets it.
+func (f *fixture) incoming(body string) *http.Request {
+	r := httptest.NewRequestWithContext(f.t.Context(), http.MethodPost, configMaps, strings.NewReader(body))
+	r.Host, r.Header = f.config.Host, http.Header{"Authorization": {"Bearer " + token}}
+	return r
+}
+
 // The server gets the client's headers and parameters that belong to a create, and no others.
 func TestHeaders(t *testing.T) {
 	f := newFixture(t)
