@@ -226,8 +226,8 @@ func criteriaText(c v1alpha1.PruneCriteria) string {
 	}
 	switch {
 	case c.KeepFailed != nil && c.Keep != nil:
-		add("not among the newest %s successful and %s failed ones of each namespace and prefix",
-			humanize.Grouped(*c.Keep), humanize.Grouped(*c.KeepFailed))
+		add("not among the newest %s failed and %s other ones of each namespace and prefix",
+			humanize.Grouped(*c.KeepFailed), humanize.Grouped(*c.Keep))
 	case c.KeepFailed != nil:
 		add("not among the newest %s failed ones of each namespace and prefix", humanize.Grouped(*c.KeepFailed))
 	case c.Keep != nil:
