@@ -12,7 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/promqltest"
 	"github.com/prometheus/prometheus/rules"
+	"github.com/prometheus/prometheus/util/teststorage"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
@@ -196,6 +200,48 @@ func TestLateSeries(t *testing.T) {
 	}
 	if f, fired := s.fired[alert{growsFast, "configmaps"}]; fired {
 		t.Errorf("%s fired at %s", growsFast, f.from)
+	}
+}
+
+// A central Prometheus has the series of several clusters, with a label that tells them apart. A prefix of one cluster
+// says nothing about a type of another cluster, and the dashboard has the creators of each.
+func TestSeveralClusters(t *testing.T) {
+	t.Parallel()
+	store := teststorage.New(t)
+	appender := store.Appender(t.Context())
+	add := func(value float64, name, cluster, resource string, more ...string) {
+		all := append([]string{model.MetricNameLabel, name, "cluster", cluster, "group", "batch", "resource", resource}, more...)
+		if _, err := appender.Append(0, labels.FromStrings(all...), epoch.UnixMilli(), value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(2000, "genname:growth:18h", "a", "jobs", "prefix", "run-", "namespace", "ci", "naming", "generateName")
+	for _, cluster := range []string{"a", "b"} {
+		add(2000, "genname:growth:18h", cluster, "jobs")
+		add(2000, "genname:growth:1h", cluster, "workflows", "prefix", "run-", "namespace", "ci", "naming", "generateName")
+		add(1, "genname_prefix_info", cluster, "workflows", "prefix", "run-", "namespace", "ci", "naming", "generateName",
+			"creator", "of-"+cluster, "truncated", "false", "instance", "10.0.0.1:9810")
+	}
+	if err := appender.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	ask := rules.EngineQueryFunc(promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery), store)
+	expressions := map[string]string{"Created by": readDashboard(t)["Created by"]}
+	for _, rule := range all(alertRules(t, store, ask, false)) {
+		expressions[rule.Name()] = rule.Query().String()
+	}
+	for name, want := range map[string][]string{typeGrows: {"b"}, "Created by": {"a", "b"}} {
+		vector, err := ask(t.Context(), expressions[name], epoch)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var clusters []string
+		for _, s := range vector {
+			clusters = append(clusters, s.Metric.Get("cluster"))
+		}
+		if slices.Sort(clusters); !slices.Equal(clusters, want) {
+			t.Errorf("%s: the clusters %q, want %q", name, clusters, want)
+		}
 	}
 }
 

@@ -155,6 +155,26 @@ type dashboard struct {
 	}
 }
 
+// readDashboard returns the queries of the dashboard by the title of their panel.
+func readDashboard(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("../../deploy/exporter/grafana/genname.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d dashboard
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	queries := map[string]string{}
+	for _, panel := range d.Panels {
+		for _, target := range panel.Targets {
+			queries[panel.Title] = target.Expr
+		}
+	}
+	return queries
+}
+
 // Every query of the dashboard can be evaluated. In a leak, the first row shows the growth, the prefix and its
 // creator.
 func TestDashboard(t *testing.T) {
