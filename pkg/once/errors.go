@@ -11,9 +11,11 @@ var (
 	// ErrUnknown means that the object might exist. Call Create with the same ID again.
 	ErrUnknown = errors.New("outcome unknown")
 	// ErrRefused means that the server refused the object, for example because an admission webhook denied it, and that
-	// a GET found no object. After a lost response, the error is ErrUnknown, and also if a quota refused the object and
-	// the object can't be read. If a webhook can't be called, Create first retries for a few seconds. The object can
-	// appear later, because client-go repeats some requests, and an earlier copy might still be in flight.
+	// a GET found no object. The error is also ErrRefused if the permissions create and get are both missing, or if the
+	// server doesn't have the resource type. An earlier call can then have created the object. After a lost response,
+	// the error is ErrUnknown, and also if a quota refused the object and the object can't be read. If a webhook can't
+	// be called, Create first retries for a few seconds. The object can appear later, because client-go repeats some
+	// requests, and an earlier copy might still be in flight.
 	ErrRefused = errors.New("refused")
 	// ErrTaken means that another object has the name. Result.Object is that object.
 	ErrTaken = errors.New("name taken")

@@ -267,6 +267,15 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// Without the permissions create and get, the error is a refusal, also if an earlier call created the object.
+func TestNoPermissions(t *testing.T) {
+	server, object := oncetest.NewServer(), configMap()
+	mustCreate(t, creatorFor(server), configMap(), idOf(t), once.Created)
+	server.Always("*", "configmaps", oncetest.Forbidden)
+	result, err := creatorFor(server).Create(t.Context(), object, idOf(t))
+	wantError(t, object, result, err, once.ErrRefused, "cannot create")
+}
+
 // A quota refuses the second copy of a POST because of the first. The object exists. Later calls would be refused, too,
 // because a server checks the quota before the name.
 func TestQuotaUsedUpByACopy(t *testing.T) {
