@@ -121,6 +121,7 @@ func (f *Finder) checkProposed(ctx context.Context, groups []*group, first *firs
 	for _, g := range groups {
 		younger := &g.Objects[1]
 		grader.addDependents(younger)
+		sortReferences(younger.ReferredBy)
 		younger.Proposed = complete(summary.Skipped) && len(younger.ReferredBy) == 0
 	}
 	return nil
