@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -28,8 +29,15 @@ const (
 
 var errNotDeleted = fmt.Errorf("the server did not respond within %s", MaxDeleting)
 
-// Ours are the objects that Delete deletes, in no order: those that this run created, and that are not known to have
-// finished. A finished object stays, because a later run with the key would create it again.
+// holders are the types whose deletion would delete objects of others, too.
+var holders = map[schema.GroupKind]bool{
+	{Kind: "Namespace"}: true,
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: true,
+}
+
+// Ours are the objects that Delete deletes, in no order: those that this run created, that hold no objects of others,
+// and that are not known to have finished. A finished object stays, because a later run with the key would create it
+// again.
 func (f *Follower) Ours() []wait.Object {
 	if f == nil {
 		return nil

@@ -15,6 +15,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
@@ -188,6 +189,23 @@ func TestConclude(t *testing.T) {
 	}
 	if before.Unfinished() != 3 || before.Running[0].Object.Name != "a" || before.Reasons[0].Owner.UID != "a" {
 		t.Errorf("the state from before is %+v, want a, b and d unfinished", before)
+	}
+}
+
+// The deletion of a namespace or of a type would delete the objects of others.
+func TestHoldersAreNotDeleted(t *testing.T) {
+	f := following(t, Config{Deletes: &rest.Config{}})
+	stored := &unstructured.Unstructured{Object: map[string]any{}}
+	for _, kind := range []schema.GroupKind{
+		{Kind: "Namespace"}, {Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}, {Group: "example.com", Kind: "Namespace"},
+	} {
+		mapping := *aJob("a").Mapping
+		mapping.GroupVersionKind = kind.WithVersion("v1")
+		stored.SetUID(apitypes.UID(kind.String()))
+		f.Add(Created{Mapping: &mapping, Stored: stored, Input: stored, Ours: true})
+	}
+	if ours := f.Ours(); len(ours) != 1 || ours[0].UID != "Namespace.example.com" {
+		t.Errorf("%+v, want only the Namespace of example.com", ours)
 	}
 }
 

@@ -229,7 +229,8 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.IntVar(&f.logRequests, "max-log-requests", 10, "Maximum number of containers for --logs. "+
 		"They are followed at the same time, and the logs of other containers follow later")
 	flags.BoolVar(&f.deletes, "delete-on-interrupt", false, "With --wait, delete the unfinished objects of this run "+
-		"after an interrupt. It deletes only objects that this run created, and not those that it found")
+		"after an interrupt. It deletes only objects that this run created, and no namespaces and "+
+		"CustomResourceDefinitions, because these hold objects of others")
 	flags.BoolVar(&f.strict, "fail-on-difference", false, "Fail if an existing object differs from the input. With a "+
 		"key, this reads every existing object, and fails before waiting. It finds accidents, not attacks. "+
 		"Without the flag, the command prints a warning for the objects that it reads")
