@@ -387,8 +387,8 @@ func (s *Set) reported(key poolKey, c *counts) (pool Pool, is bool) {
 // shows reports whether a pool with names is reported, and remembers it if an empty pool doesn't show it. counts is the
 // result of decide.
 func (s *Set) shows(c *counts, counts bool) bool {
-	is := counts && c.chosen > 0
-	if is && (s.rules.Selector != nil || !c.declared && c.stem == noStem) {
+	is, canBeEmpty := counts && c.chosen > 0, !s.rules.Leftovers
+	if is && canBeEmpty && (s.rules.Selector != nil || !c.declared && c.stem == noStem) {
 		c.more().shown = true
 	}
 	return is
