@@ -108,9 +108,11 @@ func withFreshToken(config *rest.Config) *rest.Config {
 }
 
 // keepBody reads a body whose size is known and small. So the request can be sent again: after a 401, and by net/http
-// if the server ended the connection before it read the request.
+// if the server ended the connection before it read the request. A program behind the server's own proxy can respond
+// with a 401, too, after it has read the request.
 func keepBody(r *http.Request) error {
-	if r.Body == nil || r.GetBody != nil || r.ContentLength < 0 || r.ContentLength > maxBody {
+	if r.Body == nil || r.GetBody != nil || r.ContentLength < 0 || r.ContentLength > maxBody ||
+		strings.Contains(r.URL.Path, "/proxy/") {
 		return nil
 	}
 	data, err := io.ReadAll(r.Body)

@@ -220,6 +220,27 @@ func TestRotatedToken(t *testing.T) {
 	}
 }
 
+// A program behind the server's own proxy gets a request once. Its 401 isn't about the credentials of the context.
+func TestUnauthorizedByAnotherProgram(t *testing.T) {
+	var received atomic.Int32
+	upstream := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		received.Add(1)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(upstream.Close)
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("first"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := newFixture(t, func(c *Config) {
+		c.Passthrough = &rest.Config{Host: upstream.URL, BearerTokenFile: token, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	})
+	g := f.do(f.request(t.Context(), http.MethodPost, "/api/v1/namespaces/ns/services/shop/proxy/orders", "{}"))
+	if g.status != http.StatusUnauthorized || received.Load() != 1 {
+		t.Errorf("%d after %d requests, want 401 after one", g.status, received.Load())
+	}
+}
+
 // A request that the server didn't read before it ended the connection is sent again, as without the proxy.
 func TestGoAway(t *testing.T) {
 	var connections atomic.Int32
