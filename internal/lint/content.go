@@ -41,6 +41,9 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 		for _, o := range objects {
 			c.add(rules.NewManifest(o, source.Name, source.Tree), config)
 		}
+		if len(objects) > 0 {
+			objects[0].Document.Forget()
+		}
 	})
 	ofBroken := sync.OnceValue(func() v1alpha1.LintSkipReason { return skipReason(source, text) })
 	for _, b := range failures {

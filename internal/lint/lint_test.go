@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,26 @@ func TestManyDocuments(t *testing.T) {
 			t.Errorf("%s: %s", name, took)
 		}
 	}
+}
+
+// The positions of a file's fields, which take much more memory than its text, are dropped when the file was checked.
+func TestPositionsAreDropped(t *testing.T) {
+	sources := []Source{source("a.yaml", prefixed+"data: ["+strings.Repeat("a,", 500_000)+"]\n")}
+	used := func() uint64 {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	before := used()
+	result, err := Run(t.Context(), sources, Config{Minor: 37})
+	if err != nil || len(result.Findings) != 1 {
+		t.Fatal(err, result)
+	}
+	if after := used(); after > before+10<<20 {
+		t.Errorf("%d bytes before, and %d after", before, after)
+	}
+	runtime.KeepAlive(result)
 }
 
 // An annotation with many reasons uses little memory.

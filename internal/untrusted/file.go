@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// ReadFile returns the content of a regular file of at most MaxFile bytes.
+// ReadFile returns the content of a regular file of at most MaxFile bytes and maxNodes YAML nodes.
 func ReadFile(path string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	return read(file, err)
@@ -38,8 +38,12 @@ func read(file *os.File, err error) ([]byte, error) {
 		return nil, &os.PathError{Op: "read", Path: file.Name(), Err: fmt.Errorf("not a regular file")}
 	}
 	content, err := io.ReadAll(io.LimitReader(file, MaxFile+1))
-	if err == nil && len(content) > MaxFile {
+	switch {
+	case err != nil:
+	case len(content) > MaxFile:
 		err = &os.PathError{Op: "read", Path: file.Name(), Err: fmt.Errorf("larger than %d MiB", MaxFile>>20)}
+	case separators(content) > maxNodes:
+		err = &os.PathError{Op: "read", Path: file.Name(), Err: fmt.Errorf("more than %d YAML nodes", maxNodes)}
 	}
 	return content, err
 }

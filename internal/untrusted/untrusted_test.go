@@ -1,6 +1,7 @@
 package untrusted_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -81,6 +82,9 @@ func TestRead(t *testing.T) {
 	write(filepath.Join(outside, "secret"), 10)
 	write(filepath.Join(dir, "file"), untrusted.MaxFile)
 	write(filepath.Join(dir, "larger"), untrusted.MaxFile+1)
+	if err := os.WriteFile(filepath.Join(dir, "nodes"), bytes.Repeat([]byte(","), 2_000_001), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	link := func(target, name string) error { return os.Symlink(target, filepath.Join(dir, name)) }
 	if err := errors.Join(syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600), link("file", "link"),
 		link("/dev/zero", "zero"), link("pipe", "pipelink"), link(filepath.Join(outside, "secret"), "out"),
@@ -93,7 +97,7 @@ func TestRead(t *testing.T) {
 	}
 	defer func() { _ = root.Close() }()
 	for name, want := range map[string]string{
-		"file": "", "link": "", "larger": "larger than 16 MiB", "pipe": "not a regular file",
+		"file": "", "link": "", "larger": "larger than 16 MiB", "nodes": "more than 2000000 YAML nodes", "pipe": "not a regular file",
 		"pipelink": "not a regular file", "zero": "escapes", "out": "escapes", "dir/secret": "escapes",
 		"../" + filepath.Base(outside) + "/secret": "escapes", "loop": "too many", "missing": "no such file", ".": "not a regular file",
 	} {

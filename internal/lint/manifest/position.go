@@ -82,6 +82,9 @@ func (d *Document) parse() {
 	d.remarks = append(d.remarks, y.comments(d.chunk)...)
 }
 
+// Forget drops the fields, which take much more memory than the text. A later position finds them again.
+func (d *Document) Forget() { d.parsed, d.root, d.remarks = false, field{}, nil }
+
 func (f field) find(path []any) (field, bool) {
 	if len(path) == 0 {
 		return f, true
