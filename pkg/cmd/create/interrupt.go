@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
@@ -97,7 +98,11 @@ func (o *options) giveUp(why string) error {
 		e.Summary = run.session.Abandon()
 		e.Incomplete = e.Unread && o.flags.keys.Key != ""
 		e.followed, e.left = run.follower.State(), run.follower.Ours()
-		e.areInLines = isOurs && run.printer.printUnseen(e.Unseen)
+		ends := e.followed.Failures
+		for _, o := range e.followed.Objects {
+			ends = append(ends, wait.Ended{Object: o, Result: wait.Interrupted})
+		}
+		e.areInLines = isOurs && run.printer.printUnseen(e.Unseen, ends)
 	}
 	o.stderr.LineWithin(maxPrinting, strings.Join(e.lastLines(), "\n"))
 	o.stderr.Mute()

@@ -38,9 +38,10 @@ type printer struct {
 	kubectls   func(runtime.Object) error
 	stop       context.CancelCauseFunc
 
-	inLines sync.Mutex // held while lines of -o jsonl are written; guards the fields below
-	job     int        // of the last line
-	taken   bool       // giveUp writes the last lines, and nothing else does
+	inLines sync.Mutex      // held while lines of -o jsonl are written; guards the fields below
+	job     int             // of the last line
+	ended   map[string]bool // the UIDs of the objects whose results have lines
+	taken   bool            // giveUp writes the last lines, and nothing else does
 }
 
 func (o *options) newPrinter(stop context.CancelCauseFunc) *printer {
@@ -169,6 +170,13 @@ func (p *printer) resultLine(e wait.Ended) error {
 	if p.format != formatLines {
 		return nil
 	}
+	if err := p.printLines(create.Outcome{}, resultOf(e)); err != nil {
+		return ownErrorf("the result of %s can't be printed: %v", nameOf(e.Object), err)
+	}
+	return nil
+}
+
+func resultOf(e wait.Ended) v1alpha1.CreateLine {
 	line := v1alpha1.CreateLine{
 		Result: resultsInLines[e.Result], Namespace: e.Object.Namespace, Name: e.Object.Name,
 		UID: string(e.Object.UID),
@@ -180,10 +188,7 @@ func (p *printer) resultLine(e wait.Ended) error {
 	case e.Result == wait.Failed:
 		line.Error = strings.TrimLeft(why(e), " :")
 	}
-	if err := p.printLines(create.Outcome{}, line); err != nil {
-		return ownErrorf("the result of %s can't be printed: %v", nameOf(e.Object), err)
-	}
-	return nil
+	return line
 }
 
 // printLines prints the line of an outcome, or a line for each copy that was not attempted.
@@ -199,6 +204,12 @@ func (p *printer) printLines(of create.Outcome, line v1alpha1.CreateLine) error 
 
 // writeLines writes text in which no string can write to a terminal or is a command for a CI system.
 func (p *printer) writeLines(of create.Outcome, line v1alpha1.CreateLine) error {
+	if line.Result != "" {
+		if p.ended == nil {
+			p.ended = map[string]bool{}
+		}
+		p.ended[line.UID] = true
+	}
 	text, err := json.Marshal(line)
 	for range max(1, of.Copies) {
 		if err == nil {
@@ -219,7 +230,8 @@ func (p *printer) takeLines() bool {
 }
 
 // printUnseen prints the lines of a run that was abandoned after takeLines, and reports whether it has printed all.
-func (p *printer) printUnseen(unseen []create.Outcome) bool {
+// ends are the results of objects that might have no line yet.
+func (p *printer) printUnseen(unseen []create.Outcome, ends []wait.Ended) bool {
 	isWritten := true
 	return terminal.Within(maxPrinting, func() {
 		for _, o := range unseen {
@@ -231,6 +243,11 @@ func (p *printer) printUnseen(unseen []create.Outcome) bool {
 				err = errors.New(textInterrupted)
 			}
 			isWritten = p.writeLines(o, p.lineOf(o, err)) == nil && isWritten
+		}
+		for _, e := range ends {
+			if !p.ended[string(e.Object.UID)] {
+				isWritten = p.writeLines(create.Outcome{}, resultOf(e)) == nil && isWritten
+			}
 		}
 	}) && isWritten
 }

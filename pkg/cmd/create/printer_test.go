@@ -2,6 +2,7 @@ package create
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -71,21 +72,31 @@ func TestLinesOfGiveUp(t *testing.T) {
 	}
 	var out strings.Builder
 	p := &printer{out: &out, format: formatLines}
+	if err := p.resultLine(wait.Ended{Object: aJob("a"), Result: wait.Succeeded}); err != nil {
+		t.Fatal(err)
+	}
 	if err := p.printLines(unseen[0], p.lineOf(unseen[0], nil)); err != nil {
 		t.Fatal(err)
 	}
-	areInLines := p.takeLines() && p.printUnseen(unseen)
+	unfinished := func(name string) wait.Ended { return wait.Ended{Object: aJob(name), Result: wait.Interrupted} }
+	areInLines := p.takeLines() && p.printUnseen(unseen, []wait.Ended{
+		{Object: aJob("b"), Result: wait.Failed}, unfinished("a"), unfinished("b"), unfinished("c"),
+	})
 	if err := p.printLines(unseen[1], p.lineOf(unseen[1], nil)); err != nil || !areInLines {
 		t.Error(err, areInLines)
 	}
 	end := `"apiVersion":"v1","kind":"ConfigMap","namespace":"prod",`
 	const prefix = `"generateName":"demo-"`
 	unsent := `{"outcome":"NotAttempted",` + end + prefix + `}`
+	result := func(is, name string) string {
+		return fmt.Sprintf(`{"result":%q,"apiVersion":"batch/v1","kind":"Job","namespace":"ci","name":%q,"uid":%q}`, is, name, name)
+	}
 	if diff := cmp.Diff(lines(
+		result("Succeeded", "a"),
 		`{"outcome":"Created",`+end+`"name":"demo-1",`+prefix+`}`,
 		`{"outcome":"Created",`+end+`"name":"demo-2",`+prefix+`}`,
 		`{"outcome":"Unknown",`+end+`"name":"demo-3",`+prefix+`,"error":"interrupted"}`,
-		unsent, unsent, "",
+		unsent, unsent, result("Failed", "b"), result("Unfinished", "c"), "",
 	), out.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -102,7 +113,7 @@ func TestLinesOfGiveUp(t *testing.T) {
 			t.Errorf("%s: the lines were taken", name)
 		}
 	}
-	if p := (&printer{out: gone{}, format: formatLines}); !p.takeLines() || p.printUnseen(unseen) {
+	if p := (&printer{out: gone{}, format: formatLines}); !p.takeLines() || p.printUnseen(unseen, nil) {
 		t.Error("lines that can't be written count as printed")
 	}
 }
