@@ -123,6 +123,11 @@ func (r *served) create() *http.Response {
 func (r *served) malformed() *apierrors.StatusError {
 	object := r.object
 	switch {
+	case r.namespace == "" && !r.kind.ClusterScoped:
+		err := statusError(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed,
+			"the server does not allow this method on the requested resource")
+		err.ErrStatus.Details = &metav1.StatusDetails{}
+		return err
 	case !strings.Contains(cmp.Or(r.http.Header.Get("Content-Type"), "application/json"), "json"):
 		return statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
 			"the body of the request was in an unknown format - accepted media types include: application/json")
@@ -222,11 +227,19 @@ func (r *served) update() *http.Response {
 	switch {
 	case r.object == nil:
 		return refuse(apierrors.NewBadRequest("the object provided is unrecognized"))
+	case r.object.GetName() != r.name:
+		return refuse(apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the "+
+			"URL (%s)", r.object.GetName(), r.name)))
 	case held == nil:
 		return refuse(apierrors.NewNotFound(r.resource.GroupResource(), r.name))
 	case r.object.GetResourceVersion() != "" && r.object.GetResourceVersion() != held.GetResourceVersion():
 		return refuse(apierrors.NewConflict(r.resource.GroupResource(), r.name, errors.New(
 			"the object has been modified; please apply your changes to the latest version and try again")))
+	case r.object.GetUID() != "" && r.object.GetUID() != held.GetUID():
+		return refuse(apierrors.NewConflict(r.resource.GroupResource(), r.name, fmt.Errorf(
+			"StorageError: invalid object, Code: 4, Key: /registry/%s/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: "+
+				"Precondition failed: UID in precondition: %s, UID in object meta: %s",
+			r.resource.Resource, r.namespace, r.name, r.object.GetUID(), held.GetUID())))
 	}
 	next, status := r.object.DeepCopy(), held.Object["status"]
 	if r.subresource == "status" {
@@ -239,6 +252,7 @@ func (r *served) update() *http.Response {
 	next.SetUID(held.GetUID())
 	next.SetCreationTimestamp(held.GetCreationTimestamp())
 	next.SetDeletionTimestamp(held.GetDeletionTimestamp())
+	next.SetDeletionGracePeriodSeconds(held.GetDeletionGracePeriodSeconds())
 	next.SetResourceVersion(held.GetResourceVersion())
 	if r.dryRun(r.http.URL.Query()["dryRun"]) || equality.Semantic.DeepEqual(next, held) {
 		return respondJSON(http.StatusOK, r.shown(next))
