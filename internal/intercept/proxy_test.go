@@ -223,6 +223,7 @@ func TestOutcomes(t *testing.T) {
 			t.Parallel() // new content waits for some seconds
 			f := newFixture(t, func(c *Config) { c.RetryTimeout = 300 * time.Millisecond })
 			test.prepare(f)
+			f.proxy.table.keep = time.Minute // nothing depends on how long the test needs
 			began := time.Now()
 			g := f.post(generated)
 			if g.status != test.status || g.reason() != test.reason || len(f.Objects()) != test.objects {
@@ -475,6 +476,7 @@ func TestKeptObjectIsRead(t *testing.T) {
 // A create that is repeated after a 504 goes on with the same object.
 func TestRepeatedAfterUnknown(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.RetryTimeout = 100 * time.Millisecond })
+	f.proxy.table.keep = time.Minute // nothing depends on how long the client needs
 	f.Next("create", "configmaps", oncetest.DropResponse)
 	f.Always("get", "configmaps", oncetest.DropRequest)
 	first := f.post(generated)
@@ -489,7 +491,6 @@ func TestRepeatedAfterUnknown(t *testing.T) {
 		t.Errorf("unfetched %v, want one as unknown", unfetched)
 	}
 	f.Clear()
-	f.proxy.table.keep = time.Minute // nothing depends on how long the client needs
 	second := f.post(generated)
 	if unfetched, _ := f.proxy.Unfetched(); second.status != 201 || second.object.GetName() != object ||
 		len(f.Objects()) != 1 || len(unfetched) != 0 {
