@@ -309,6 +309,18 @@ func compareTimes(t *testing.T) {
 	t.Errorf("it takes %v of processor time, and four times as much %v", short, long)
 }
 
+// A .gitignore with so many patterns that each file would take long ignores nothing.
+func TestManyPatterns(t *testing.T) {
+	for patterns, want := range map[int]int{5000: 1, 10_000: 2} {
+		tree(t, map[string]string{
+			".gitignore": "b.yaml\n" + strings.Repeat("x\n", patterns), "a.yaml": configMap("name: a"), "b.yaml": configMap("name: b"),
+		})
+		if _, report := found(t); report.Summary.Files != want {
+			t.Errorf("%d files with %d patterns, want %d", report.Summary.Files, patterns, want)
+		}
+	}
+}
+
 // kustomize logs names of a kustomization. The log has no command for a terminal or for a CI system.
 func TestLogOfKustomize(t *testing.T) {
 	program := harness.Plugin(t)

@@ -133,6 +133,9 @@ func (i *ignores) ignored(in repository, name string, directory bool) bool {
 	return false
 }
 
+// maxPatterns bounds the time for a file. A .gitignore with more patterns ignores nothing, as one that can't be read.
+const maxPatterns = 10_000
+
 func (i *ignores) listsOf(in repository, dir string) []ignoreList {
 	if lists, known := i.git[dir]; known {
 		return lists
@@ -147,7 +150,13 @@ func (i *ignores) listsOf(in repository, dir string) []ignoreList {
 	}
 	if text, err := in.read(filepath.Join(dir, ignoreFile)); err == nil {
 		list, _ := newIgnoreList(dir, strings.Split(string(text), "\n")) // git skips invalid patterns, too
-		lists = append(lists[:len(lists):len(lists)], list)
+		count := len(list.patterns)
+		for _, above := range lists {
+			count += len(above.patterns)
+		}
+		if count <= maxPatterns {
+			lists = append(lists[:len(lists):len(lists)], list)
+		}
 	}
 	i.git[dir] = lists
 	return lists
