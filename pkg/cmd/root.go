@@ -65,7 +65,11 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 		code = exitcode.Interrupted
 	}
 	if message != "" {
-		terminal.NewStderr(streams.ErrOut).Line(terminal.Message(strings.TrimSuffix(message, "\n")))
+		stderr := terminal.NewStderr(streams.ErrOut)
+		if executed, _, err := kubectl.Find(underKubectl(args)); err == nil {
+			stderr.Reaching = connection.Reaching(executed)
+		}
+		stderr.Line(terminal.Message(strings.TrimSuffix(message, "\n")))
 	}
 	return code
 }

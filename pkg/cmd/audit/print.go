@@ -27,7 +27,7 @@ func (r *run) view(ctx context.Context, result *audit.Result) scan.View {
 	case len(rows) == 0:
 		v.Verdict = append(v.Verdict, r.emptyLines(result)...)
 	case r.isRecord(report):
-		v.Verdict, v.Text = nil, func(out io.Writer) error { return printRecord(out, report) }
+		v.Verdict, v.Text = nil, func(out io.Writer) error { return printRecord(out, report, r.session.Stderr) }
 	default:
 		giving := givingWay(r.layout.order, report.Verdict)
 		v.Table, below = r.layout.table(r.layout.auditColumns(report), rows, giving)

@@ -20,7 +20,7 @@ func (r *run) isRecord(report *v1alpha1.AuditReport) bool {
 }
 
 // printRecord prints the only prefix of a report.
-func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
+func printRecord(out io.Writer, report *v1alpha1.AuditReport, stderr *terminal.Stderr) error {
 	item := report.Items[0]
 	r := &row{AuditItem: item, at: report.Metadata.CreationTimestamp.Time}
 	var lines [][2]string
@@ -55,7 +55,7 @@ func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
 		}
 	}
 	heading, steps := nextSteps(item)
-	_, err := fmt.Fprintf(out, "%s\n%s\n", heading, strings.Join(steps, "\n"))
+	_, err := fmt.Fprintf(out, "%s\n%s\n", heading, stderr.Commands(strings.Join(steps, "\n")))
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
@@ -105,7 +106,7 @@ func recorded(t *testing.T, report *v1alpha1.AuditReport, change func(*v1alpha1.
 	change(&item)
 	report.Metadata.CreationTimestamp, report.Items = metav1.Time{Time: at}, []v1alpha1.AuditItem{item}
 	var out bytes.Buffer
-	if err := printRecord(&out, report); err != nil {
+	if err := printRecord(&out, report, terminal.NewStderr(nil)); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -78,6 +78,7 @@ func (o *options) addKubectlFlags(cmd *cobra.Command) {
 
 // Complete completes the options as kubectl create does.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
+	o.stderr.Reaching = connection.Reaching(cmd)
 	if err := o.explainArguments(cmd, args); err != nil {
 		return err
 	}

@@ -4,14 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 )
@@ -181,44 +179,14 @@ func (s *share) exceeded(chosen, all int64) bool {
 	return float64(chosen)*100 > s.percent*float64(all)
 }
 
-// notRepeated are the flags that a suggested command doesn't repeat: secrets, those that it has in another form,
-// and those of the plan.
+// notRepeated are the flags that a suggested command doesn't repeat: those that it has in another form, and those of
+// the plan.
 var notRepeated = []string{
-	"token", "password",
-	"namespace", "all-namespaces", "older-than", "finished-for", "max-delete", "yes",
-	"dry-run", "output", "no-headers",
+	"all-namespaces", "older-than", "finished-for", "max-delete", "yes", "dry-run", "output", "no-headers",
 }
 
-// repeated returns the flags that the user has set, as words of a command line.
-func repeated(flags *pflag.FlagSet) (words []string) {
-	flags.VisitAll(func(flag *pflag.Flag) {
-		if !flag.Changed || slices.Contains(notRepeated, flag.Name) {
-			return
-		}
-		values := []string{flag.Value.String()}
-		if several, is := flag.Value.(pflag.SliceValue); is {
-			values = several.GetSlice()
-		}
-		for _, value := range values {
-			switch {
-			case flag.Value.Type() != "bool":
-				words = append(words, "--"+flag.Name, withoutUser(value))
-			case value == "true":
-				words = append(words, "--"+flag.Name)
-			}
-		}
-	})
-	return words
-}
-
-// withoutUser replaces the user and the password of a URL.
-func withoutUser(value string) string {
-	address, err := url.Parse(value)
-	if err != nil || address.User == nil {
-		return value
-	}
-	address.User = url.User("REDACTED")
-	return address.String()
+func repeated(cmd *cobra.Command) []string {
+	return flagvalue.Words(cmd.LocalFlags(), func(name string) bool { return !slices.Contains(notRepeated, name) })
 }
 
 // emptyFlag returns an error for a flag that chooses objects and is empty. A script whose variable is

@@ -54,7 +54,6 @@ type options struct {
 	names       bool // -o name
 	concurrency int
 	qps         float32
-	reaching    []string // the flags that a suggested command needs, too, to reach the cluster
 	repeated    []string // flags of prune
 }
 
@@ -165,7 +164,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
 	if err := emptyFlag(cmd); err != nil {
 		return err
 	}
-	o.reaching, o.repeated = repeated(cmd.InheritedFlags()), repeated(cmd.LocalFlags())
+	o.repeated = repeated(cmd)
 	if err := o.printFlags.Check(); err != nil {
 		return err
 	}

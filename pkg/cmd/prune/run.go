@@ -63,7 +63,7 @@ func (o *options) Run(ctx context.Context) error {
 	if !report.DryRun && report.Summary.Chosen > 0 {
 		session.Lines(view.Warnings)
 		stopped := o.delete(ctx, session, pruner, plan, report)
-		lines := append(outcomeLines(report), savedLines(plan, report, o.save, o.reaching)...)
+		lines := append(outcomeLines(report), savedLines(plan, report, o.save)...)
 		view = scan.View{Next: lines, Gate: runError(ctx, report, stopped, again)}
 	}
 	report.Summary.Seconds = time.Since(began).Seconds()
@@ -278,7 +278,7 @@ func (o *options) planCommand(
 	} else if namespace != "" {
 		words = append(words, "-n", namespace)
 	}
-	words = slices.Concat(words, o.reaching, o.repeated)
+	words = slices.Concat(words, o.repeated)
 	if !o.running && len(unknownEnds(plan, o.stem)) > 0 {
 		words = append(words, "--running")
 	}

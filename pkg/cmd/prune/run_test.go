@@ -130,7 +130,7 @@ func TestLinesAboutKeptAndRestored(t *testing.T) {
 	if got := leftText(report); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	lines := savedLines(plan, report, "dir", nil)
+	lines := savedLines(plan, report, "dir")
 	if got := lines[len(lines)-1]; got != "Warning: restored pods start again, also those that have finished" {
 		t.Errorf("%q, want as the last that restored pods start again", lines)
 	}

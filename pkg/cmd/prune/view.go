@@ -136,7 +136,7 @@ func (o *options) notFound(ctx context.Context, s *scan.Session, prefixes []prun
 			if !p.Resource.Namespaced {
 				in = ""
 			}
-			lines = append(lines, scan.Nearest("No name", named, in, p.Nearest, o.reaching...)...)
+			lines = append(lines, scan.Nearest("No name", named, in, p.Nearest)...)
 		}
 		if len(p.Similar) > 0 {
 			lines = append(lines, "Other generateNames have the same first 58 bytes. Name one if you mean it:")
@@ -154,7 +154,7 @@ func (o *options) notFound(ctx context.Context, s *scan.Session, prefixes []prun
 		which += " that match " + o.scope.Selector
 	}
 	if len(lines) == 0 {
-		words := slices.Concat([]string{"kubectl", "genname", "audit"}, missing, []string{"-A"}, o.reaching)
+		words := slices.Concat([]string{"kubectl", "genname", "audit"}, missing, []string{"-A"})
 		lines = []string{"To find the nearest prefix:", terminal.Hint(words...)}
 	}
 	lines = append([]string{terminal.Errorf("there are no objects of %s. Nothing was deleted", which)}, lines...)
@@ -414,14 +414,14 @@ func outcomeLines(report *v1alpha1.PruneReport) []string {
 
 // savedLines are about the saved objects: how to restore them, and which of them then run. Others are saved with
 // suspend: true.
-func savedLines(plan *prune.Plan, report *v1alpha1.PruneReport, dir string, reaching []string) []string {
+func savedLines(plan *prune.Plan, report *v1alpha1.PruneReport, dir string) []string {
 	if report.Summary.Saved == 0 {
 		return nil
 	}
 	saved := humanize.Count(report.Summary.Saved, "object")
 	lines := []string{
 		terminal.Sprintf("Saved %s in %s. To restore all files in %s:", saved, dir, dir),
-		terminal.Hint(append([]string{"kubectl", "create", "-f", dir}, reaching...)...),
+		terminal.Hint("kubectl", "create", "-f", dir),
 	}
 	runs := typesOf(plan, func(r census.Resource) bool {
 		kind := schema.GroupKind{Group: r.Group, Kind: r.Kind}

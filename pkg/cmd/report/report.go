@@ -56,6 +56,7 @@ type options struct {
 	period         flagvalue.Duration
 	periodGiven    bool
 	plot           bool
+	reaching       string // the flags of suggested commands
 }
 
 // New returns the command.
@@ -139,7 +140,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 // Complete reads the flags, the arguments and the output format from the command line.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
-	o.prefixes = args
+	o.prefixes, o.reaching = args, connection.Reaching(cmd)
 	o.existingGiven, o.createsGiven = given("existing"), given("creates")
 	o.rateGiven, o.periodGiven = given("rate"), given("over")
 	if err := o.printFlags.Check(); err != nil {
@@ -211,6 +212,7 @@ func (o *options) Run(ctx context.Context) error {
 		return err
 	}
 	defer session.Stderr.End()
+	session.Stderr.Reaching = o.reaching
 	subject, err := o.subject(ctx, session, objects)
 	if err != nil {
 		session.Lines(subject.warnings)

@@ -115,6 +115,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	// Not those of New, because a program can find out whether stdout is a terminal only from the file.
 	o.streams = genericiooptions.IOStreams{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), ErrOut: cmd.ErrOrStderr()}
 	o.conn.DisablePrompts()
+	o.stderr.Reaching = connection.Reaching(cmd)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"log"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,7 +27,9 @@ import (
 	"k8s.io/kubectl/pkg/kuberc"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -47,6 +50,19 @@ type Connection struct {
 	headers          genericclioptions.CommandHeaderRoundTripper
 	pluginPolicy     clientcmdapi.PluginPolicy
 	ctx              context.Context // done when the user interrupts
+}
+
+// reaching are the flags of the cluster and the user, without secrets.
+var reaching = []string{
+	"kubeconfig", "context", "cluster", "user", "server", "proxy-url", "as", "as-uid", "as-group", "as-user-extra",
+	"certificate-authority", "client-certificate", "client-key", "insecure-skip-tls-verify", "tls-server-name",
+}
+
+// Reaching returns the flags of a command that another command needs to reach the same cluster as the same user.
+func Reaching(cmd *cobra.Command) string {
+	return reference.Words(flagvalue.Words(cmd.InheritedFlags(), func(name string) bool {
+		return slices.Contains(reaching, name)
+	})...)
 }
 
 // warningCounter is the part of client-go's writer of warnings that is used.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -38,6 +39,7 @@ type Flags struct {
 	RetryTimeout  flagvalue.Duration
 
 	bothScopes bool
+	reaching   string // the flags of suggested commands, set by Complete
 }
 
 // Bind adds -A, -l and --retry-timeout. kubectl's own flags include -n. Arguments: the usage of -A, the usage of
@@ -58,6 +60,7 @@ func (f *Flags) BindNamespaces(flags *pflag.FlagSet, usage string) {
 // Complete sets the namespace from the command line and the kubeconfig.
 func (f *Flags) Complete(cmd *cobra.Command, factory cmdutil.Factory) (err error) {
 	f.bothScopes = f.AllNamespaces && cmd.Flags().Changed("namespace")
+	f.reaching = connection.Reaching(cmd)
 	if f.Labels, err = labels.Parse(f.Selector); err != nil {
 		return fmt.Errorf("--selector: %w", err)
 	}
@@ -94,6 +97,7 @@ func (f *Flags) Open(
 	attempts *flagvalue.Attempts,
 ) (*Session, error) {
 	s := Offline(streams, prints)
+	s.Stderr.Reaching = f.reaching
 	s.Stderr.SetText("discovering resource types")
 	s.ServerWait = cluster.ServerWait{For: time.Duration(f.RetryTimeout), Print: s.Stderr.Line}
 	var err error

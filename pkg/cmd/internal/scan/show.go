@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -81,9 +80,8 @@ func (s *Session) result(v View) error {
 }
 
 // Nearest returns the lines about a prefix without names, TYPE/PREFIX or PREFIX: the nearest prefix, and the
-// command that shows it, with the flags that reach the cluster. The first line can begin with none, which is "No name"
-// or "no name".
-func Nearest(none, named, namespace string, near pools.Near, reaching ...string) []string {
+// command that shows it. The first line can begin with none, which is "No name" or "no name".
+func Nearest(none, named, namespace string, near pools.Near) []string {
 	resource, prefix, ofType := strings.Cut(named, "/")
 	line := terminal.Sprintf("%s has the prefix %s. The nearest prefix is %s.", none, named, near.Prefix)
 	switch {
@@ -100,7 +98,7 @@ func Nearest(none, named, namespace string, near pools.Near, reaching ...string)
 		where = []string{"-A"}
 	}
 	words := []string{"kubectl", "genname", "audit", resource + "/" + near.Prefix}
-	return []string{line, terminal.Hint(slices.Concat(words, where, reaching)...)}
+	return []string{line, terminal.Hint(append(words, where...)...)}
 }
 
 // Lines prints lines on stderr.

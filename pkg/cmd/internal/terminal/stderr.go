@@ -23,6 +23,9 @@ const (
 // below them. Any goroutine can write. ShowProgress, LogProgress, End and Flush belong to one goroutine. No goroutine
 // calls Queue during Flush.
 type Stderr struct {
+	// Reaching are flags that each command to copy gets, so that it reaches the same cluster.
+	Reaching string
+
 	out io.Writer
 
 	// Without a lock, because the reader of stderr can keep the holder of mu waiting.
@@ -45,7 +48,22 @@ func NewStderr(out io.Writer) *Stderr { return &Stderr{out: out} }
 
 // Line writes a permanent line above the progress, and waits for the reader of stderr. On a terminal, it breaks a line
 // that is too wide.
-func (s *Stderr) Line(text string) { s.Verbatim(Wrap(text, 0, TextWidth(s.out))) }
+func (s *Stderr) Line(text string) { s.Verbatim(Wrap(s.Commands(text), 0, TextWidth(s.out))) }
+
+// Commands returns the text with the flags of Reaching in the lines that are commands to copy (Hint).
+func (s *Stderr) Commands(text string) string {
+	if s.Reaching == "" {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "  kubectl ") {
+			command, rest, _ := strings.Cut(line, " -- ")
+			lines[i] = strings.TrimSuffix(command+" "+s.Reaching+" -- "+rest, " -- ")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
 
 // Verbatim is Line for text of another program, like a log. It stays as it is.
 func (s *Stderr) Verbatim(text string) {

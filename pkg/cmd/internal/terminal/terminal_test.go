@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -290,4 +291,19 @@ func TestLogProgress(t *testing.T) {
 			t.Errorf("%q was written, want %q", out.String(), want)
 		}
 	})
+}
+
+// Each command to copy gets the flags that reach the cluster, and other lines stay.
+func TestCommands(t *testing.T) {
+	var out bytes.Buffer
+	s := NewStderr(&out)
+	s.Reaching = "--context prod"
+	s.Line("error: kubectl failed\n  kubectl get job/a -n b\n  kubectl genname wrap -- argo submit")
+	s.Line("  mkdir x")
+	s.Verbatim("  kubectl get of a log")
+	want := "error: kubectl failed\n  kubectl get job/a -n b --context prod\n" +
+		"  kubectl genname wrap --context prod -- argo submit\n  mkdir x\n  kubectl get of a log\n"
+	if out.String() != want {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
+	}
 }
