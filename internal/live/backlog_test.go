@@ -318,7 +318,7 @@ func TestSinceItsPoliteList(t *testing.T) {
 		server := newRuns(t)
 		add(server, "/apis/batch/v1/jobs", "job-", 6)
 		var asked sync.Map // the time of the first request, by resource type
-		server.Fault = refuse(func(path string, watch bool) int {
+		server.Fault = refuse(func(path string, _ bool) int {
 			if _, known := asked.LoadOrStore(paths[path].GroupResource(), time.Now()); !known {
 				time.Sleep(time.Second)
 			}

@@ -10,10 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -239,24 +237,6 @@ func TestWrongVariants(t *testing.T) {
 				t.Errorf("the variant passes: %v\n%s", err, out.String())
 			}
 		})
-	}
-}
-
-// POSTs of two runs can arrive at the same time.
-func TestPostsAtTheSameTime(t *testing.T) {
-	for range 500_000 {
-		p := &player{posted: make(chan struct{}, 1)}
-		start := make(chan struct{})
-		var group sync.WaitGroup
-		for range 4 {
-			group.Go(func() {
-				<-start
-				p.seen(&oncetest.Request{Verb: "create"})
-			})
-		}
-		close(start)
-		group.Wait()
-		<-p.posted
 	}
 }
 

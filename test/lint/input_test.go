@@ -47,9 +47,9 @@ func tree(t testing.TB, files map[string]string) {
 
 // found lints the repository, and returns its findings as "FILE:LINE LEVEL RULE" and
 // the whole report.
-func found(t testing.TB, args ...string) ([]string, v1alpha1.LintReport) {
+func found(t testing.TB) ([]string, v1alpha1.LintReport) {
 	t.Helper()
-	stdout, stderr, _ := run(t, "", append([]string{"-R", "-f", ".", "-o", "json"}, args...)...)
+	stdout, stderr, _ := run(t, "", "-R", "-f", ".", "-o", "json")
 	var report v1alpha1.LintReport
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
 		t.Fatalf("%v: %s", err, stderr)

@@ -33,7 +33,7 @@ func TestShowToAFullDisk(t *testing.T) {
 			s := &Session{Stderr: terminal.NewStderr(io.Discard), Prints: prints, IOStreams: genericiooptions.IOStreams{Out: fullDisk{}}}
 			message, code := exitcode.Describe(s.Show(&v1alpha1.PruneReport{}, view))
 			wantMessage, want := "error: full", exitcode.Failed
-			if gate == error(unknown) {
+			if errors.Is(gate, unknown) {
 				wantMessage, want = "error: full\nTo go on, run:", exitcode.Unknown
 			}
 			if message != wantMessage || code != want {
