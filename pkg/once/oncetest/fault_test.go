@@ -62,8 +62,10 @@ func TestFaults(t *testing.T) {
 		"Respond":          {oncetest.Respond(http.StatusBadGateway, "text/plain", "no"), isText, 0},
 		"Refuse":           {oncetest.Refuse(apierrors.NewBadRequest("no")), apierrors.IsBadRequest, 0},
 		"a page":           {oncetest.AfterStore(oncetest.Respond(http.StatusOK, "text/html", "<html>")), func(err error) bool { return err != nil }, 1},
-		"bare":             {func(*oncetest.Request) (*http.Response, error) { return &http.Response{StatusCode: 503}, nil }, apierrors.IsServiceUnavailable, 0},
-		"none":             {nil, func(err error) bool { return err == nil }, 1},
+		"bare": {func(*oncetest.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusServiceUnavailable}, nil
+		}, apierrors.IsServiceUnavailable, 0},
+		"none": {nil, func(err error) bool { return err == nil }, 1},
 	} {
 		server := oncetest.NewServer()
 		client := configMapsOf(server.Config())

@@ -162,6 +162,7 @@ func TestLostWatch(t *testing.T) {
 			resp, err := watchOf(ctx, t, server)
 			if err == nil {
 				_, err = io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
 			}
 			if err == nil || time.Since(start) > 0 {
 				t.Errorf("%s: %v after %s", name, err, time.Since(start))
