@@ -79,7 +79,7 @@ func (p *process) printed() string {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return string(text)
+	return harness.Printed(string(text))
 }
 
 // prints waits for a text on stderr.

@@ -66,8 +66,14 @@ func (u User) Run(args ...string) Result {
 	code := cmd.Execute(u.Context, append(args, "--kubeconfig="+u.Kubeconfig, "--cache-dir="+filepath.Dir(u.Kubeconfig)),
 		genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
 	schema.Check(u.T, out.String())
-	return Result{Stdout: out.String(), Stderr: errOut.String(), Code: code}
+	return Result{Stdout: Printed(out.String()), Stderr: Printed(errOut.String()), Code: code}
 }
+
+// kubeconfig is the flag that the tests give each command, so that a command to copy has it, too.
+var kubeconfig = regexp.MustCompile(` --kubeconfig \S+`)
+
+// Printed returns text of a command as a user without --kubeconfig sees it.
+func Printed(text string) string { return kubeconfig.ReplaceAllString(text, "") }
 
 // Expect compares a result with regular expressions of the whole of stdout and of stderr, and with the exit code.
 func (r Result) Expect(t *testing.T, code int, stdout, stderr string) {

@@ -121,7 +121,7 @@ func (p *pipe) Write(data []byte) (int, error) {
 func (p *pipe) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.text.String()
+	return harness.Printed(p.text.String())
 }
 
 // execute runs create --wait --logs in this process. Nothing reads its stderr until it is opened.
