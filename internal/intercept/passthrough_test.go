@@ -58,13 +58,7 @@ func TestUpgrade(t *testing.T) {
 			t.Error(err, err2)
 		}
 	})
-	conn, err := tls.Dial("tcp", f.config.Host, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}}) //nolint:gosec // a test
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	fmt.Fprintf(conn, "POST /exec HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n", f.config.Host, token)
-	reader := bufio.NewReader(conn)
+	conn, reader := f.send("POST", "/exec", "Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n")
 	response, err := http.ReadResponse(reader, nil) //nolint:bodyclose // a 101 has none
 	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
 		t.Fatalf("%v, want 101: %v", response, err)
@@ -119,6 +113,18 @@ func TestPassesThrough(t *testing.T) {
 	_ = response.Body.Close()
 }
 
+// send sends the header of a request over HTTP/1.1.
+func (f *fixture) send(method, path, header string) (net.Conn, *bufio.Reader) {
+	f.t.Helper()
+	conn, err := tls.Dial("tcp", f.config.Host, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}}) //nolint:gosec // a test
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = conn.Close() })
+	fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s\r\n", method, path, f.config.Host, token, header)
+	return conn, bufio.NewReader(conn)
+}
+
 // A client that waits for a 100 before it sends the body gets one. A Java client waits without end after two.
 func TestExpectContinue(t *testing.T) {
 	f := passing(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -126,13 +132,7 @@ func TestExpectContinue(t *testing.T) {
 			t.Errorf("%q, %v, want {}", body, err)
 		}
 	})
-	conn, err := tls.Dial("tcp", f.config.Host, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}}) //nolint:gosec // a test
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	fmt.Fprintf(conn, "PUT /a HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n", f.config.Host, token)
-	reader := bufio.NewReader(conn)
+	conn, reader := f.send("PUT", "/a", "Content-Length: 2\r\nExpect: 100-continue\r\n")
 	for _, want := range []int{http.StatusContinue, http.StatusOK} {
 		response, err := http.ReadResponse(reader, nil) //nolint:bodyclose // has none
 		if err != nil || response.StatusCode != want {

@@ -226,7 +226,7 @@ func TestSeveralClusters(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := rules.EngineQueryFunc(promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery), store)
-	expressions := map[string]string{"Created by": readDashboard(t)["Created by"]}
+	expressions := map[string]string{"Created by": readDashboard(t).queries()["Created by"]}
 	for _, rule := range all(alertRules(t, store, ask, false)) {
 		expressions[rule.Name()] = rule.Query().String()
 	}

@@ -155,17 +155,20 @@ type dashboard struct {
 	}
 }
 
-// readDashboard returns the queries of the dashboard by the title of their panel.
-func readDashboard(t *testing.T) map[string]string {
+func readDashboard(t *testing.T) (d dashboard) {
 	t.Helper()
 	text, err := os.ReadFile("../../deploy/exporter/grafana/genname.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d dashboard
 	if err := json.Unmarshal(text, &d); err != nil {
 		t.Fatal(err)
 	}
+	return d
+}
+
+// queries returns the queries by the title of their panel.
+func (d dashboard) queries() map[string]string {
 	queries := map[string]string{}
 	for _, panel := range d.Panels {
 		for _, target := range panel.Targets {
@@ -178,14 +181,7 @@ func readDashboard(t *testing.T) map[string]string {
 // Every query of the dashboard can be evaluated. In a leak, the first row shows the growth, the prefix and its
 // creator.
 func TestDashboard(t *testing.T) {
-	text, err := os.ReadFile("../../deploy/exporter/grafana/genname.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var d dashboard
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
+	d := readDashboard(t)
 	s := &simulation{pools: append(idle(30), leak("leak-", 0, 20, start), steady("churn-", 40, 20)), lasts: 30 * time.Minute, skips: forbidden}
 	query := s.run(t)
 	first := map[string]string{}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -145,15 +144,17 @@ func (f *Flags) printer() (printers.ResourcePrinter, error) {
 // which is YAML, too.
 type yamlPrinter struct{ printer printers.ResourcePrinter }
 
-// executed finds commands for a CI system (terminal.Printable).
-var executed = regexp.MustCompile(`(?m)^\s*::|` + reference.RunnerCommand.String())
+// executes reports whether a CI system would execute a command in the text (terminal.Printable).
+func executes(text []byte) bool {
+	return reference.LineCommand.Match(text) || reference.RunnerCommand.Match(text)
+}
 
 func (p yamlPrinter) PrintObj(object runtime.Object, to io.Writer) error {
 	var text bytes.Buffer
 	if err := p.printer.PrintObj(object, &text); err != nil {
 		return err
 	}
-	if !executed.Match(text.Bytes()) {
+	if !executes(text.Bytes()) {
 		_, err := text.WriteTo(to)
 		return err
 	}

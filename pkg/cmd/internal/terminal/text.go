@@ -56,15 +56,12 @@ func escape(text, keep string) string {
 	return inert(out.String())
 }
 
-// atStart finds the beginning of a line with a workflow command.
-var atStart = regexp.MustCompile(`(?m)^([ \t]*)::`)
-
 // inert disables the commands in a text that a CI system would execute. These are "::COMMAND" at the beginning of a
 // line, and commands such as "##[COMMAND]" anywhere in a line.
 func inert(text string) string {
 	text = reference.RunnerCommand.ReplaceAllString(text, `\u0023#$1`)
 	if strings.Contains(text, "::") {
-		text = atStart.ReplaceAllString(text, `$1\u003a:`)
+		text = reference.LineCommand.ReplaceAllString(text, `$1\u003a:`)
 	}
 	return text
 }
