@@ -54,6 +54,22 @@ func waits(t *testing.T, kubeconfig, ns string, args ...string) *process {
 	return p
 }
 
+// interruptedBefore interrupts create --wait --delete-on-interrupt, and changes something before each DELETE.
+func interruptedBefore(t *testing.T, ns string, change func() error) *process {
+	t.Helper()
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if r.Method == http.MethodDelete {
+			if err := change(); err != nil {
+				t.Error(err)
+			}
+		}
+		return nil
+	})
+	p := waits(t, kubeconfigOf(t, proxy.Config), ns, "-f", harness.File(t, "in.yaml", unfinishedJob), "--delete-on-interrupt")
+	p.signal(syscall.SIGINT)
+	return p
+}
+
 // An object that replaced the one of the run is not deleted.
 func TestDeleteOnInterruptLeavesAReplacement(t *testing.T) {
 	t.Parallel()
@@ -73,16 +89,7 @@ func TestDeleteOnInterruptLeavesAReplacement(t *testing.T) {
 		_, err = jobs.Create(t.Context(), again, metav1.CreateOptions{})
 		return err
 	})
-	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if r.Method == http.MethodDelete {
-			if err := replace(); err != nil {
-				t.Error(err)
-			}
-		}
-		return nil
-	})
-	p := waits(t, kubeconfigOf(t, proxy.Config), ns, "-f", harness.File(t, "in.yaml", unfinishedJob), "--delete-on-interrupt")
-	p.signal(syscall.SIGINT)
+	p := interruptedBefore(t, ns, replace)
 	p.ends(130)
 	if left := jobNames(t, single, ns); len(left) != 1 {
 		t.Errorf("%q are left, want the replacement; stderr is\n%s", left, p.printed())
@@ -101,16 +108,7 @@ func TestDeleteOnInterruptLeavesAFinishedJob(t *testing.T) {
 		}
 		return harness.FinishJob(t.Context(), client, &list.Items[0], batchv1.JobComplete, time.Now())
 	})
-	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if r.Method == http.MethodDelete {
-			if err := finish(); err != nil {
-				t.Error(err)
-			}
-		}
-		return nil
-	})
-	p := waits(t, kubeconfigOf(t, proxy.Config), ns, "-f", harness.File(t, "in.yaml", unfinishedJob), "--delete-on-interrupt")
-	p.signal(syscall.SIGINT)
+	p := interruptedBefore(t, ns, finish)
 	p.ends(0)
 	p.prints("Waited for 1 object: 1 succeeded, 0 failed, 0 unfinished.")
 	if left := jobNames(t, single, ns); len(left) != 1 {
