@@ -44,7 +44,7 @@ var atStart = regexp.MustCompile(`^( *)::`)
 // Actions, "##vso[" of Azure Pipelines, and "##teamcity[".
 var RunnerCommand = regexp.MustCompile(`##(\w*\[)`)
 
-// LineCommand matches the beginning of a workflow command in a text, which a runner executes at the beginning of a line.
+// LineCommand matches the beginning of a workflow command in a text. A runner executes it at the beginning of a line.
 var LineCommand = regexp.MustCompile(`(?m)^(\s*)::`)
 
 // Quote returns text as one word for a shell (bash, zsh, ksh) that is safe to print on a terminal
