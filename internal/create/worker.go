@@ -130,7 +130,7 @@ func (w *worker) warnOf(o Outcome, elsewhere bool) {
 	switch {
 	case lost == "":
 	case result.Outcome == protocol.Found && slices.Contains(result.Stripped, exactlyonce.RunLabel):
-		w.warn("%s was created with this key, and no longer has %s.", d.Reference(result.Name), lost)
+		w.warn("%s was created with this key, and has no %s.", d.Reference(result.Name), lost)
 	default:
 		w.warn("%s are stored without %s, for example because a webhook removes it. "+consequence, resource, lost)
 	}

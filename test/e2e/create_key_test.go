@@ -72,7 +72,7 @@ func TestDryRunSendsTheCreate(t *testing.T) {
 
 	harness.NewShell(t, u.Kubeconfig).Run("kubectl", "label", "configmaps", "--all", "-n", ns, "genname.dev/run-")
 	u.Run("create", "-n", ns, "-f", input, "--idempotency-key=k", "--dry-run=server").
-		Prints(t, 0, "configmap/demo-xxxxx exists (server dry run)\n", "Warning: configmap/demo-xxxxx was created with this key, and no longer has genname.dev/run.\n")
+		Prints(t, 0, "configmap/demo-xxxxx exists (server dry run)\n", "Warning: configmap/demo-xxxxx was created with this key, and has no genname.dev/run.\n")
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 3 {
 		t.Errorf("%d objects are there, want 3", n)
 	}

@@ -179,10 +179,9 @@ func TestRecipesOfGuides(t *testing.T) {
 		t.Fatalf("the guide has other recipes: %q", helm)
 	}
 	r.copies([]string{
-		"kubectl config set-context --current --namespace=" + ns + " > /dev/null",
-		`helm() { [ "$*" = "template my-release ./chart -s templates/job.yaml" ] && cat ` + absolute(t, harness.Root+"examples/hello.yaml") + "; }",
-		helm[0],
-		`test "$(kubectl get jobs -o name | wc -l)" = 1`,
+		`helm() { [ "$*" = "template my-release ./chart -n ` + ns + ` -s templates/job.yaml" ] && cat ` + absolute(t, harness.Root+"examples/hello.yaml") + "; }",
+		strings.ReplaceAll(helm[0], " -n ci ", " -n "+ns+" "),
+		`test "$(kubectl get jobs -n ` + ns + ` -o name | wc -l)" = 1`,
 	})
 }
 
