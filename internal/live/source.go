@@ -125,6 +125,11 @@ func (s *source) numbers(
 	// newSource has validated the configuration, so there is no error.
 	sizes, skipped, _ := scanner.Sizes(ctx, s.served(types), s.namespace)
 	s.requests.Add(int64(len(types)))
+	for _, why := range skipped {
+		if why.Reason == census.NotFound { // the server might have the type in another version now
+			s.versions.Delete(groupResource(why))
+		}
+	}
 	return sizes, skipped
 }
 

@@ -687,34 +687,36 @@ func TestLeaveOut(t *testing.T) {
 	}
 }
 
-// If a type is served in another version than before, the engine watches the new version.
+// If a type is served in another version than before, the engine watches the new version. The type can be quiet.
 func TestNewVersion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFakeServer(t, 1)
-		beta := jobs
-		beta.Version = "v1beta1"
-		add(server, "/apis/batch/v1beta1/jobs", "run-", 6)
-		var served atomic.Pointer[census.Resource]
-		served.Store(&beta)
-		server.Fault = refuse(func(path string, _ bool) int {
-			if path == "/apis/batch/v1beta1/jobs" && served.Load() != &beta {
-				return http.StatusNotFound
+	for _, objects := range []int{6, 0} {
+		t.Run(fmt.Sprint(objects), bubble(func(t *testing.T) {
+			server := newFakeServer(t, 1)
+			beta := jobs
+			beta.Version = "v1beta1"
+			add(server, "/apis/batch/v1beta1/jobs", "run-", objects)
+			var served atomic.Pointer[census.Resource]
+			served.Store(&beta)
+			server.Fault = refuse(func(path string, _ bool) int {
+				if path == "/apis/batch/v1beta1/jobs" && served.Load() != &beta {
+					return http.StatusNotFound
+				}
+				return 0
+			})
+			e := prepare(server, beta)
+			e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{*served.Load()}, nil }
+			e.run(t)
+			add(server, "/apis/batch/v1/jobs", "run-", 8)
+			served.Store(&jobs)
+			server.Restart() // its watches end
+			eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 8}) })
+			add(server, "/apis/batch/v1/jobs", "run-", 1)
+			eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 9}) })
+			if rows := e.Snapshot().Rows; !rows[0].Followed || rows[0].Pool.Version != "v1" {
+				t.Errorf("rows %+v, want a followed row of v1", rows)
 			}
-			return 0
-		})
-		e := prepare(server, beta)
-		e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{*served.Load()}, nil }
-		e.run(t)
-		add(server, "/apis/batch/v1/jobs", "run-", 8)
-		served.Store(&jobs)
-		server.Restart() // its watches end
-		eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 8}) })
-		add(server, "/apis/batch/v1/jobs", "run-", 1)
-		eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 9}) })
-		if rows := e.Snapshot().Rows; !rows[0].Followed || rows[0].Pool.Version != "v1" {
-			t.Errorf("rows %+v, want a followed row of v1", rows)
-		}
-	})
+		}))
+	}
 }
 
 // A missing permission to list a type may be granted during the watch.
