@@ -91,7 +91,7 @@ jobs.batch   run-         +1/h         1         0      10   ?
 		t.Errorf("%q, want %q", got, want)
 	}
 	want = `RATE is ? until a prefix has been watched for 10 seconds.
-jobs.batch/job- -n prod is no longer shown, because it has fewer than 10 names, or no object has this generateName
+jobs.batch/job- in prod is no longer shown, because it has fewer than 10 names, or no object has this generateName
 `
 	if got := errOut.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -113,6 +113,23 @@ func TestShownReportStaysWhole(t *testing.T) {
 	}
 }
 
+// The row of the other names ends when their objects have rows of their own.
+func TestFoldEnds(t *testing.T) {
+	var errOut bytes.Buffer
+	a := rowPrinterTo(io.Discard, &errOut)
+	report := reportOf()
+	report.Folded = []v1alpha1.AuditFolded{{Resource: "configmaps", Names: 12, Measured: followed("", 0, 12).Measured}}
+	for _, r := range []*v1alpha1.AuditReport{report, reportOf()} {
+		if err := a.show(r, live.Snapshot{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "configmaps/(other names) is no longer shown, because its objects are few, or have rows of their own\n"
+	if got := errOut.String(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // With --top, a message reports that other rows have overtaken a row.
 func TestOvertaken(t *testing.T) {
 	var errOut bytes.Buffer
@@ -124,8 +141,8 @@ func TestOvertaken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := `jobs.batch/run- -n prod is no longer shown, because it is not among the first 1
-jobs.batch/job- -n prod is no longer shown, because it has fewer than 10 names, or no object has this generateName
+	want := `jobs.batch/run- in prod is no longer shown, because it is not among the first 1
+jobs.batch/job- in prod is no longer shown, because it has fewer than 10 names, or no object has this generateName
 `
 	if got := errOut.String(); got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -75,15 +75,18 @@ func (p *rowPrinter) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 		p.explained = len(lines) > 0
 	}
 	for _, pool := range gone {
-		p.line(terminal.Sprintf("%s is no longer shown, because %s", pool.Argument(), goneText(r)))
+		p.line(terminal.Sprintf("%s is no longer shown, because %s", pool.String(), goneText(r, pool)))
 	}
 	return p.print(changed)
 }
 
-// goneText returns the reason why a row is no longer printed, or "".
-func goneText(r *v1alpha1.AuditReport) string {
-	if top := r.Scope.Top; top > 0 && len(r.Items) == top {
+// goneText returns the reason why a row is no longer printed.
+func goneText(r *v1alpha1.AuditReport, pool v1alpha1.PrefixRef) string {
+	switch top := r.Scope.Top; {
+	case top > 0 && len(r.Items) == top:
 		return fmt.Sprintf("it is not among the first %d", top)
+	case pool.Naming == "" && strings.HasPrefix(pool.Prefix, "("):
+		return "its objects are few, or have rows of their own"
 	}
 	return fmt.Sprintf("it has fewer than %s, or no object has this generateName",
 		humanize.Count(r.Scope.MinCount, "name"))
@@ -273,7 +276,7 @@ func (c *changes) take(rows []row) (changed []row, gone []v1alpha1.PrefixRef) {
 		}
 		pool := r.PrefixRef
 		if r.fold != nil {
-			pool.Prefix = "(" + cmp.Or(r.fold.Manager, plural(r.fold.OwnerKind)) + ")"
+			pool.Prefix = "(" + cmp.Or(r.fold.OwnerKind, r.fold.Manager, "other names") + ")"
 		}
 		before, known := c.rows[pool]
 		if before.round = c.round; !known || before != now {
