@@ -160,12 +160,13 @@ func roomOf(i v1alpha1.AuditItem) *int64 {
 	return i.Room.ServerRetry
 }
 
-// ageText returns the age of an object, as kubectl does.
+// ageText returns the age of an object, as kubectl does. The age of an object that was created after now, while the
+// audit ran, is 0.
 func ageText(created *metav1.Time, now time.Time) string {
 	if created == nil {
 		return humanize.Unknown
 	}
-	return duration.HumanDuration(now.Sub(created.Time))
+	return duration.HumanDuration(max(now.Sub(created.Time), 0))
 }
 
 // growthText returns the growth per day since the audit of --compare: a number, a range, or a question mark.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,6 +34,16 @@ func TestSpanText(t *testing.T) {
 	} {
 		if got := spanText(&d); got != want {
 			t.Errorf("%v days is %q, want %q", d, got, want)
+		}
+	}
+}
+
+// An object can be newer than the beginning of the audit.
+func TestAgeText(t *testing.T) {
+	now := time.Now()
+	for want, ago := range map[string]time.Duration{"5s": 5 * time.Second, "0s": -time.Minute} {
+		if got := ageText(v1alpha1.TimeOrNil(now.Add(-ago)), now); got != want {
+			t.Errorf("%s ago is %q, want %q", ago, got, want)
 		}
 	}
 }
