@@ -140,7 +140,9 @@ func (b *baseline) before(key v1alpha1.PrefixRef, pool *pools.Pool) (least, most
 	case pool.ClientGenerated: // with fewer names it was not evident
 		most = max(scope.MinCount, pools.MinEvident) - 1
 	case key.Naming == v1alpha1.NamingStem:
-		least = scope.MinStem
+		if least = scope.MinStem; b.report.Verdict == nil { // a watch doesn't count smaller stems as hidden
+			most = least - 1
+		}
 	}
 	switch {
 	case hidden.Names == 0:

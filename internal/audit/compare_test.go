@@ -55,6 +55,8 @@ func TestGrowth(t *testing.T) {
 	}
 	clients := pool("c-", 20)
 	clients.Generated, clients.ClientGenerated = 0, true
+	stem := pool("s-", 20)
+	stem.Generated, stem.Naming = 0, object.ByStem
 	for _, test := range []struct {
 		name string
 		old  *v1alpha1.AuditReport
@@ -76,6 +78,7 @@ func TestGrowth(t *testing.T) {
 		{"named by clients, in an audit of many names", saved(minCount(16)), clients, known(5)},
 		{"named by clients, in an audit of few", saved(minCount(1)), clients, known(11)},
 		{"named by clients, in one that hid few names", saved(hid(1, 4, 0)), clients, known(11)},
+		{"a stem that a watch left out", saved(func(r *v1alpha1.AuditReport) { r.Scope.MinStem = 20 }), stem, known(1)},
 		{"of what it did not read", saved(func(r *v1alpha1.AuditReport) {
 			r.Skipped = []v1alpha1.Skipped{{Group: "batch", Resource: "jobs", Namespace: "ci"}}
 		}), pool("p-", 150), nil},
