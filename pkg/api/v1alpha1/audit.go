@@ -262,8 +262,7 @@ type AuditItem struct {
 	GenerateNames []string `json:"generateNames,omitempty"`
 	// Creators holds the creator of the newest object; absent if unknown.
 	Creators []Creator `json:"creators,omitempty"`
-	// CreatorCount is the number of different creators seen; 64 means 64 or more. The
-	// audit checks only objects that were newer than all earlier objects of the list.
+	// CreatorCount is the number of different creators; 64 means 64 or more.
 	CreatorCount int `json:"creatorCount,omitempty"`
 	// Measured holds the creates and deletes that --watch observed; absent without --watch,
 	// and for resource types that can't be watched.
