@@ -20,8 +20,7 @@ const (
 )
 
 // Stderr is the only writer of a command's stderr. It writes permanent lines, and on a terminal a line of progress
-// below them. Any goroutine can write. ShowProgress, LogProgress, End and Flush belong to one goroutine. No goroutine
-// calls Queue during Flush.
+// below them. Any goroutine can write. ShowProgress, LogProgress and End belong to one goroutine.
 type Stderr struct {
 	// Reaching are flags that each command to copy gets, so that it reaches the same cluster.
 	Reaching string
@@ -38,9 +37,9 @@ type Stderr struct {
 	ended   chan struct{} // closed to erase the progress; nil if none is shown
 	stopped sync.WaitGroup
 
-	waiting sync.Mutex // guards queue
-	queue   []string   // with the line that is being written
-	queued  sync.WaitGroup
+	waiting sync.Mutex    // guards queue and written
+	queue   []string      // with the line that is being written
+	written chan struct{} // closed when the queue is empty again
 }
 
 // NewStderr returns the writer of stderr.
@@ -107,7 +106,8 @@ func (s *Stderr) Queue(text string) {
 	s.waiting.Lock()
 	defer s.waiting.Unlock()
 	if s.queue = append(s.queue, text); len(s.queue) == 1 {
-		s.queued.Go(func() { s.writeQueue(text) })
+		s.written = make(chan struct{})
+		go s.writeQueue(text)
 	}
 }
 
@@ -118,13 +118,22 @@ func (s *Stderr) writeQueue(first string) {
 		s.queue = s.queue[1:]
 		if more = len(s.queue) > 0; more {
 			first = s.queue[0]
+		} else {
+			close(s.written)
 		}
 		s.waiting.Unlock()
 	}
 }
 
 // Flush waits until the lines of the queue are written.
-func (s *Stderr) Flush() { s.queued.Wait() }
+func (s *Stderr) Flush() {
+	s.waiting.Lock()
+	empty, written := len(s.queue) == 0, s.written
+	s.waiting.Unlock()
+	if !empty {
+		<-written
+	}
+}
 
 // Mute drops all further lines, also those that wait for the reader.
 func (s *Stderr) Mute() { s.muted.Store(true) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -203,6 +204,21 @@ func TestVoiceQueue(t *testing.T) {
 	if written.String() != "a\nb\nc\nd\n" {
 		t.Errorf("%q, want a to d in order", written.String())
 	}
+}
+
+// A child that outlives its program creates objects while wrap waits for the last lines.
+func TestVoiceQueueDuringFlush(t *testing.T) {
+	v := NewStderr(io.Discard)
+	var all sync.WaitGroup
+	for range 32 {
+		all.Go(func() {
+			for range 1000 {
+				v.Queue("a")
+				v.Flush()
+			}
+		})
+	}
+	all.Wait()
 }
 
 // IsTerminal and Width find the terminal behind a CheckedWriter.
