@@ -5,6 +5,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,7 +22,7 @@ import (
 // the creation ID, with a key also its digest and label, and changes nothing else.
 type body struct {
 	apiVersion, kind         string
-	namespace                string
+	namespace, version       string // version is the resourceVersion
 	name, generateName       string
 	contentType, fingerprint string // two equal objects have equal fingerprints
 	content                  keyed.Canonical
@@ -73,10 +74,17 @@ func bodyOf(header http.Header, data []byte) (*body, Reason) {
 	switch {
 	case why != "" && bytes.Contains(data, named):
 		return nil, why
-	case read == nil || read.name != "" || read.generateName == "":
+	case read == nil || read.name != "" || read.generateName == "" || read.isStored():
 		return nil, ""
 	}
 	return read, ""
+}
+
+// isStored reports whether the object has the resourceVersion of a stored object. The server refuses it with a 500,
+// after which an object might exist.
+func (b *body) isStored() bool {
+	version, err := strconv.ParseUint(b.version, 10, 64)
+	return err == nil && version > 0
 }
 
 // yamlBody reads YAML, and sends JSON. kube-apiserver does this conversion, too.
@@ -128,8 +136,8 @@ func jsonBody(data []byte) (*body, Reason) {
 	ok := true
 	for into, value := range map[*string]jsontext.Value{
 		&read.apiVersion: object.get("apiVersion"), &read.kind: object.get("kind"),
-		&read.namespace: metadata.get("namespace"),
-		&read.name:      metadata.get("name"), &read.generateName: metadata.get("generateName"),
+		&read.namespace: metadata.get("namespace"), &read.version: metadata.get("resourceVersion"),
+		&read.name: metadata.get("name"), &read.generateName: metadata.get("generateName"),
 	} {
 		ok = text(value, into) && ok
 	}

@@ -113,6 +113,7 @@ func TestPassThrough(t *testing.T) {
 		{"application/json", generated + `,"name":1}}`, ""},
 		{"application/json", generated + `,"annotations":["x"]}}`, ""},
 		{"application/json", generated + `,"labels":"x"}}`, ""},
+		{"application/json", generated + `,"resourceVersion":"7"}}`, ""},
 		{"application/json", `{"metadata":["generateName"]}`, ""},
 		{"application/json", `["generateName"]`, ""},
 		{"application/json", ``, ""},

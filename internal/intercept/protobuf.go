@@ -23,10 +23,10 @@ const (
 
 // The fields of an object and ObjectMeta (k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto).
 const (
-	objectMetadata                                              = 1 // of every type
-	metaName, metaGenerateName                                  = 1, 2
-	metaNamespace, metaLabels, metaAnnotations                  = 3, 11, 12
-	entryKey, entryValue                       protowire.Number = 1, 2
+	objectMetadata                                                           = 1 // of every type
+	metaName, metaGenerateName                                               = 1, 2
+	metaNamespace, metaVersion, metaLabels, metaAnnotations                  = 3, 6, 11, 12
+	entryKey, entryValue                                    protowire.Number = 1, 2
 )
 
 // templateLabels are the fields with the labels of a Pod template (k8s.io/api/batch/v1 and core/v1).
@@ -136,6 +136,8 @@ func (b *body) readObject(object []byte) bool {
 				b.generateName = string(value)
 			case metaNamespace:
 				b.namespace = string(value)
+			case metaVersion:
+				b.version = string(value)
 			}
 			return true
 		})
