@@ -96,6 +96,7 @@ func outcomeOf(sent *post, claim *keyed.Claim, result exactlyonce.Result, err er
 		o.Origin = originOf(claim, o.uid, result.Outcome)
 		r = &response{http.StatusCreated, got.Header, got.Body}
 	default:
+		got.Header.Del("Retry-After") // the time for retries is over
 		r = &response{got.Status, got.Header, got.Body}
 	}
 	o.Status = r.status
@@ -167,9 +168,8 @@ func abortUnless(written bool) {
 // ownHeaders are the headers of a response that belong to its connection, or that net/http sets.
 var ownHeaders = []string{"Connection", "Content-Length", "Keep-Alive", "Trailer", "Transfer-Encoding", "Upgrade"}
 
-// write sends the response. It returns false if the client certainly doesn't have it. The time for retries is over,
-// so no response asks for a retry. A client can close the connection as soon as it has the body, so only a connection
-// that ended before counts.
+// write sends the response. It returns false if the client certainly doesn't have it. A client can close the connection
+// as soon as it has the body, so only a connection that ended before counts.
 func (p *response) write(w http.ResponseWriter, r *http.Request) bool {
 	if r.Context().Err() != nil {
 		return false
@@ -177,9 +177,6 @@ func (p *response) write(w http.ResponseWriter, r *http.Request) bool {
 	maps.Copy(w.Header(), p.header)
 	for _, key := range ownHeaders {
 		w.Header().Del(key)
-	}
-	if p.status == http.StatusTooManyRequests || p.status >= http.StatusInternalServerError {
-		w.Header().Del("Retry-After")
 	}
 	w.WriteHeader(p.status)
 	_, err := w.Write(p.body)

@@ -152,12 +152,17 @@ func relocate(header http.Header, server *url.URL, host string) {
 }
 
 // unreachable ends a request without a response of the server. If the connection was lost, the client loses its
-// connection, too, so that it retries as without the proxy.
+// connection, too, so that it retries as without the proxy. Over HTTP/2, it would only lose a stream, after which
+// client-go doesn't retry. So a GET gets a response after which clients retry.
 func unreachable(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil || utilnet.IsProbableEOF(err) || utilnet.IsConnectionReset(err) ||
-		utilnet.IsHTTP2ConnectionLost(err) {
+	lost := utilnet.IsProbableEOF(err) || utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err)
+	code, reason := http.StatusBadGateway, metav1.StatusReasonInternalError
+	switch {
+	case r.Context().Err() != nil, lost && (r.ProtoMajor < 2 || r.Method != http.MethodGet):
 		panic(http.ErrAbortHandler)
+	case lost:
+		w.Header().Set("Retry-After", "1")
+		code, reason = http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable
 	}
-	respondStatus(w, r, status(http.StatusBadGateway, metav1.StatusReasonInternalError,
-		"the server is unreachable: "+err.Error()))
+	respondStatus(w, r, status(code, reason, "the server is unreachable: "+err.Error()))
 }

@@ -17,8 +17,10 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
@@ -285,6 +287,34 @@ func goAway(conn net.Conn, ends bool) {
 				StreamID: data.StreamID, BlockFragment: headers.Bytes(), EndHeaders: true, EndStream: true,
 			})
 		}
+	}
+}
+
+// client-go sends a GET again after a lost connection. Over HTTP/2, the client keeps its connection to the proxy, and
+// sends a GET again after the response.
+func TestLostConnection(t *testing.T) {
+	for _, protocol := range []string{"http/1.1", "h2"} {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			client, err := kubernetes.NewForConfig(&rest.Config{
+				Host: "https://" + f.config.Host, BearerToken: token,
+				TLSClientConfig: rest.TLSClientConfig{Insecure: true, NextProtos: []string{protocol}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Next("*", "configmaps", oncetest.DropRequest, oncetest.DropRequest)
+			_, err = client.CoreV1().ConfigMaps("ns").Get(t.Context(), "a", metav1.GetOptions{})
+			if requests := len(f.Requests()); !apierrors.IsNotFound(err) || requests != 3 {
+				t.Errorf("%v after %d requests, want NotFound after 3", err, requests)
+			}
+			f.Next("*", "configmaps", oncetest.DropRequest)
+			err = client.CoreV1().ConfigMaps("ns").Delete(t.Context(), "a", metav1.DeleteOptions{})
+			if requests := len(f.Requests()); err == nil || apierrors.ReasonForError(err) != "" || requests != 4 {
+				t.Errorf("%v after %d requests, want an error without a status after 1", err, requests-3)
+			}
+		})
 	}
 }
 
