@@ -107,12 +107,19 @@ func withFreshToken(config *rest.Config) *rest.Config {
 	return config
 }
 
+// Client returns a client that sends a request once more with other credentials after a 401.
+func Client(config *rest.Config) (*http.Client, error) {
+	client, err := rest.HTTPClientFor(withFreshToken(config))
+	if err == nil && rotates(config) {
+		client.Transport = reauthenticated(client.Transport)
+	}
+	return client, err
+}
+
 // keepBody reads a body whose size is known and small. So the request can be sent again: after a 401, and by net/http
-// if the server ended the connection before it read the request. A program behind the server's own proxy can respond
-// with a 401, too, after it has read the request.
+// if the server ended the connection before it read the request.
 func keepBody(r *http.Request) error {
-	if r.Body == nil || r.GetBody != nil || r.ContentLength < 0 || r.ContentLength > maxBody ||
-		strings.Contains(r.URL.Path, "/proxy/") {
+	if r.Body == nil || r.GetBody != nil || r.ContentLength < 0 || r.ContentLength > maxBody {
 		return nil
 	}
 	data, err := io.ReadAll(r.Body)
@@ -124,11 +131,13 @@ func keepBody(r *http.Request) error {
 	return err
 }
 
-// reauthenticated sends a request once more after a 401, unless its body is gone.
+// reauthenticated sends a request once more after a 401, unless its body is gone. A program behind the server's own
+// proxy can respond with a 401, too, after it has read the request.
 func reauthenticated(below http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		response, err := below.RoundTrip(r.Clone(r.Context())) // client-go adds credentials to the request itself
-		if err != nil || response.StatusCode != http.StatusUnauthorized || r.Body != nil && r.GetBody == nil {
+		if err != nil || response.StatusCode != http.StatusUnauthorized || r.Body != nil && r.GetBody == nil ||
+			r.Method != http.MethodGet && strings.Contains(r.URL.Path+"/", "/proxy/") {
 			return response, err
 		}
 		_ = response.Body.Close()

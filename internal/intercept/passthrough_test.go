@@ -237,9 +237,13 @@ func TestUnauthorizedByAnotherProgram(t *testing.T) {
 	f := newFixture(t, func(c *Config) {
 		c.Passthrough = &rest.Config{Host: upstream.URL, BearerTokenFile: token, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 	})
-	g := f.do(f.request(t.Context(), http.MethodPost, "/api/v1/namespaces/ns/services/shop/proxy/orders", "{}"))
-	if g.status != http.StatusUnauthorized || received.Load() != 1 {
-		t.Errorf("%d after %d requests, want 401 after one", g.status, received.Load())
+	const shop = "/api/v1/namespaces/ns/services/shop/proxy"
+	for path, body := range map[string]string{shop: "{}", shop + "/orders": "{}", shop + "/order": ""} {
+		received.Store(0)
+		g := f.do(f.request(t.Context(), http.MethodPost, path, body))
+		if g.status != http.StatusUnauthorized || received.Load() != 1 {
+			t.Errorf("%s: %d after %d requests, want 401 after one", path, g.status, received.Load())
+		}
 	}
 }
 
