@@ -74,12 +74,9 @@ func New(ctx context.Context, c Config) (*Proxy, error) {
 		exactlyonce.WithBriefObjects(), exactlyonce.WithResponses()); err != nil {
 		return nil, err
 	}
-	client, err := rest.HTTPClientFor(creates)
+	client, err := Client(c.Creates)
 	if err != nil {
 		return nil, err
-	}
-	if rotates(c.Creates) {
-		client.Transport = reauthenticated(client.Transport)
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	p.types = types{

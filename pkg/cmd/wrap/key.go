@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/internal/intercept"
 	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -23,7 +24,11 @@ func (o *options) newRun(foreign *connection.Foreign) (*keyed.Run, error) {
 	}
 	config := rest.CopyConfig(foreign.Limited)
 	config.QPS = -1
-	client, err := metadata.NewForConfig(config)
+	transport, err := intercept.Client(config)
+	if err != nil {
+		return nil, err
+	}
+	client, err := metadata.NewForConfigAndClient(config, transport)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,10 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
@@ -13,7 +16,13 @@ import (
 	"syscall"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
@@ -77,6 +86,39 @@ func TestNoProxy(t *testing.T) {
 			if !slices.Contains(all, want) {
 				t.Errorf("NO_PROXY=%s and no_proxy=%s: %q lacks %s", test.upper, test.lower, all, want)
 			}
+		}
+	}
+}
+
+// A token that is rotated while the program runs doesn't fail the list of the key's objects.
+func TestRotatedTokenOfAKey(t *testing.T) {
+	file := t.TempDir() + "/token"
+	rotate := func(token string) {
+		if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if valid, _ := os.ReadFile(file); r.Header.Get("Authorization") != "Bearer "+string(valid) {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadataList","metadata":{},"items":[]}`)
+	}))
+	t.Cleanup(server.Close)
+	rotate("first")
+	o := &options{keys: keyflags.Flags{Key: "k"}}
+	run, err := o.newRun(&connection.Foreign{Limited: &rest.Config{
+		Host: server.URL, BearerTokenFile: file, TLSClientConfig: rest.TLSClientConfig{Insecure: true},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range []string{"first", "second"} {
+		rotate(token)
+		if err := run.At(t.Context(), keyed.Place{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}}); err != nil {
+			t.Errorf("%s: %v", token, err)
 		}
 	}
 }
