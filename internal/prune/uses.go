@@ -28,25 +28,28 @@ var usable = []schema.GroupResource{
 
 func isUsable(pool *Pool) bool { return slices.Contains(usable, pool.Resource.GroupResource()) }
 
-// user is a type whose objects are Pods, or have a template of Pods.
+// user is a type whose objects are Pods, or have a template of Pods or names that Pods get.
 type user struct {
 	census.Resource
-	spec []string // path of the Pod's spec
+	path []string // path of the Pod's spec, or of another field that has the names
 }
 
 var users = []user{
 	newUser("", "Pod", "pods", "spec"),
 	newUser("batch", "Job", "jobs", "spec", "template", "spec"),
 	newUser("batch", "CronJob", "cronjobs", "spec", "jobTemplate", "spec", "template", "spec"),
+	newUser("", "ReplicationController", "replicationcontrollers", "spec", "template", "spec"),
 	newUser("apps", "ReplicaSet", "replicasets", "spec", "template", "spec"), // old ones too, for a rollback
 	newUser("apps", "Deployment", "deployments", "spec", "template", "spec"),
 	newUser("apps", "StatefulSet", "statefulsets", "spec", "template", "spec"),
 	newUser("apps", "DaemonSet", "daemonsets", "spec", "template", "spec"),
+	newUser("apps", "ControllerRevision", "controllerrevisions", "data"), // as old ReplicaSets
+	newUser("", "ServiceAccount", "serviceaccounts", "imagePullSecrets"), // each new Pod gets these
 }
 
-func newUser(group, kind, resource string, spec ...string) user {
+func newUser(group, kind, resource string, path ...string) user {
 	gvr := schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}
-	return user{census.Resource{GroupVersionResource: gvr, Kind: kind, Namespaced: true}, spec}
+	return user{census.Resource{GroupVersionResource: gvr, Kind: kind, Namespaced: true}, path}
 }
 
 // uses has the texts in the specs of Pods that can be names of objects of the plan.
@@ -99,18 +102,18 @@ func (u *uses) visit(o *object.Object) error {
 	if status := statusOf(u.from.Resource, o.Raw); status.Done() {
 		return nil
 	}
-	spec := json.RawMessage(o.Raw)
-	for _, field := range u.from.spec {
+	part := json.RawMessage(o.Raw)
+	for _, field := range u.from.path {
 		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(spec, &fields); err != nil {
+		if err := json.Unmarshal(part, &fields); err != nil {
 			return fmt.Errorf("%s %s in namespace %s: %w", u.from.Kind, o.Name, o.Namespace, err)
 		}
-		if spec = fields[field]; spec == nil {
+		if part = fields[field]; part == nil {
 			return nil
 		}
 	}
 	var value any
-	err := json.Unmarshal(spec, &value)
+	err := json.Unmarshal(part, &value)
 	u.add(o.Namespace, value)
 	return err
 }

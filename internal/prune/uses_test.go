@@ -103,6 +103,11 @@ func TestUsers(t *testing.T) {
 		"a Deployment":             {"/apis/apps/v1/deployments", list("ns", template), 1},
 		"a StatefulSet":            {"/apis/apps/v1/statefulsets", list("ns", template), 1},
 		"a DaemonSet":              {"/apis/apps/v1/daemonsets", list("ns", template), 1},
+		"a ReplicationController":  {"/api/v1/replicationcontrollers", list("ns", template), 1},
+		"an old revision":          {"/apis/apps/v1/controllerrevisions", list("ns", `"data":{`+template+`}`), 1},
+		"a revision of a program":  {"/apis/apps/v1/controllerrevisions", list("ns", `"data":["run-22222"]`), 1},
+		"a ServiceAccount":         {"/api/v1/serviceaccounts", list("ns", `"imagePullSecrets":[{"name":"run-22222"}]`), 1},
+		"tokens":                   {"/api/v1/serviceaccounts", list("ns", `"secrets":[{"name":"run-22222"}]`), 0},
 	} {
 		lists := map[string]string{test.path: test.list}
 		if n, _ := used(t, using(t, lists, Criteria{})); n != test.want {
