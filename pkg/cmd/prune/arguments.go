@@ -189,10 +189,12 @@ func repeated(cmd *cobra.Command) []string {
 	return flagvalue.Words(cmd.LocalFlags(), func(name string) bool { return !slices.Contains(notRepeated, name) })
 }
 
-// emptyFlag returns an error for a flag that chooses objects and is empty. A script whose variable is
+// emptyFlag returns an error for a flag that chooses objects or the cluster, and is empty. A script whose variable is
 // not set would delete other objects.
 func emptyFlag(cmd *cobra.Command) error {
-	for _, name := range []string{"older-than", "finished-for", "save", "selector", "namespace"} {
+	for _, name := range []string{
+		"older-than", "finished-for", "save", "selector", "namespace", "context", "cluster", "kubeconfig", "server",
+	} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed && flag.Value.String() == "" {
 			return fmt.Errorf("--%s is empty. A variable is probably not set", name)
 		}

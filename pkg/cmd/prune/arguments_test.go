@@ -146,9 +146,11 @@ func TestRepeatedFlags(t *testing.T) {
 	}
 }
 
-// A flag that chooses objects is an error if its variable was not set.
+// A flag that chooses objects or the cluster is an error if its variable was not set.
 func TestEmptyFlag(t *testing.T) {
-	for _, args := range [][]string{{"--namespace="}, {"-n", ""}, nil, {"-n", "x"}} {
+	for _, args := range [][]string{
+		{"--namespace="}, {"-n", ""}, {"--context="}, {"--cluster="}, {"--kubeconfig="}, {"--server="}, nil, {"-n", "x"},
+	} {
 		cmd := &cobra.Command{}
 		genericclioptions.NewConfigFlags(false).AddFlags(cmd.Flags())
 		if err := cmd.ParseFlags(args); err != nil {
