@@ -42,8 +42,9 @@ type Finder struct {
 	Now time.Time
 	// ResourceOf returns the resource type of an owner's kind.
 	ResourceOf func(schema.GroupVersionKind) (census.Resource, error)
-	// Others returns the types that are not searched. An object that owns objects of these types isn't proposed.
-	Others func(context.Context) ([]census.Resource, error)
+	// All returns all types of a namespace, or of the cluster if it is empty. An object that owns objects of these
+	// types isn't proposed.
+	All func(ctx context.Context, namespace string) ([]census.Resource, error)
 	// Compared is called with the number of objects compared so far, or is nil. Calls don't overlap.
 	Compared func(done int64)
 }
@@ -101,28 +102,35 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 	return result, nil
 }
 
-// checkProposed reads the objects of the other types, and proposes no object that owns one of them. It reads nothing if
-// no object is proposed.
+// checkProposed reads the objects of all types, and proposes no object that owns one of them. A cluster-scoped object
+// can own objects of each namespace. checkProposed reads nothing if no object is proposed.
 func (f *Finder) checkProposed(ctx context.Context, groups []*group, first *firstPass, grader *grader) error {
-	groups = slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return !g.Objects[1].Proposed })
-	if len(groups) == 0 {
-		return nil
-	}
-	others, err := f.Others(ctx)
-	if err != nil {
-		return err
+	proposed := map[string][]*v1alpha1.DuplicateObject{} // by the namespace of the objects that they can own
+	for _, g := range groups {
+		namespace := f.Namespace
+		if g.Namespace == "" {
+			namespace = ""
+		}
+		if younger := &g.Objects[1]; younger.Proposed {
+			proposed[namespace] = append(proposed[namespace], younger)
+		}
 	}
 	first.selector = labels.Nothing() // no further candidates
-	summary, err := f.Scanner.Visit(ctx, others, f.Namespace, decode.Options{}, first.newVisitor)
-	if err != nil {
-		return err
-	}
-	grader.dependents = first.dependents
-	for _, g := range groups {
-		younger := &g.Objects[1]
-		grader.addDependents(younger)
-		sortReferences(younger.ReferredBy)
-		younger.Proposed = complete(summary.Skipped) && len(younger.ReferredBy) == 0
+	for namespace, objects := range proposed {
+		all, err := f.All(ctx, namespace)
+		if err != nil {
+			return err
+		}
+		summary, err := f.Scanner.Visit(ctx, all, namespace, decode.Options{}, first.newVisitor)
+		if err != nil {
+			return err
+		}
+		grader.dependents = first.dependents
+		for _, younger := range objects {
+			grader.addDependents(younger)
+			sortReferences(younger.ReferredBy)
+			younger.Proposed = complete(summary.Skipped) && len(younger.ReferredBy) == 0
+		}
 	}
 	return nil
 }

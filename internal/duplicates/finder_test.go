@@ -53,8 +53,9 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		version, kind = "meta.k8s.io/v1", "PartialObjectMetadataList"
 	}
 	list := []map[string]any{}
+	_, namespace, _ := strings.Cut(path.Dir(r.URL.Path), "/namespaces/")
 	for _, o := range items {
-		if !isOne || nameIn(o) == name {
+		if (!isOne || nameIn(o) == name) && (namespace == "" || namespace == o["metadata"].(map[string]any)["namespace"]) {
 			list = append(list, o)
 		}
 	}
@@ -222,7 +223,7 @@ func finderOf(server *httptest.Server) *Finder {
 		ResourceOf: func(kind schema.GroupVersionKind) (census.Resource, error) {
 			return census.Resource{GroupVersionResource: kind.GroupVersion().WithResource("backups"), Kind: kind.Kind, Namespaced: true}, nil
 		},
-		Others: func(context.Context) ([]census.Resource, error) {
+		All: func(context.Context, string) ([]census.Resource, error) {
 			return []census.Resource{{GroupVersionResource: jobs.GroupVersion().WithResource("children"), Kind: "Child", Namespaced: true}}, nil
 		},
 	}
@@ -265,6 +266,36 @@ func TestFind(t *testing.T) {
 				t.Errorf("skipped %+v", result.Skipped)
 			}
 		})
+	}
+}
+
+// A cluster-scoped object isn't proposed if it owns an object in any namespace.
+func TestFindClusterScoped(t *testing.T) {
+	shelf := &shelf{}
+	shelf.owned("free", 5, fields{"spec": named("free-bbbbb")})
+	shelf.owned("parent", 5, fields{"spec": named("parent-bbbbb")})
+	shelf.childOf(1)
+	for _, o := range slices.Concat(shelf.jobs, shelf.owners) {
+		delete(o["metadata"].(map[string]any), "namespace")
+	}
+	server := httptest.NewServer(shelf)
+	defer server.Close()
+	finder := finderOf(server)
+	finder.Namespace, finder.Resources[0].Namespaced = "other", false
+	finder.ResourceOf = func(kind schema.GroupVersionKind) (census.Resource, error) {
+		return census.Resource{GroupVersionResource: kind.GroupVersion().WithResource("backups"), Kind: kind.Kind}, nil
+	}
+	result, err := finder.Find(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range result.Groups {
+		if got := g.Objects[1].Proposed; got != (g.Prefix == "free-") {
+			t.Errorf("%s: proposed %t, because of %+v", g.Prefix, got, g.Objects[1].ReferredBy)
+		}
+	}
+	if len(result.Groups) != 2 {
+		t.Errorf("%d groups, want 2", len(result.Groups))
 	}
 }
 

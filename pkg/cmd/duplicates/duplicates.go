@@ -209,10 +209,10 @@ func (o *options) finder(s *scan.Session, resources []census.Resource, now time.
 	return &duplicates.Finder{
 		Scanner: scanner, Resources: resources, Namespace: o.Namespace, Selector: o.Labels,
 		Within: time.Duration(o.within), Since: now.Add(-time.Duration(o.since)), Now: now,
-		Others: func(ctx context.Context) ([]census.Resource, error) {
-			all, _, err := s.Resources(ctx, nil, o.Namespace)
+		All: func(ctx context.Context, namespace string) ([]census.Resource, error) {
+			all, _, err := s.Resources(ctx, nil, namespace)
 			scanner.Config = s.Cluster.Config // without the warnings about deprecated types
-			return slices.DeleteFunc(all, func(r census.Resource) bool { return census.Contains(resources, r) }), err
+			return all, err
 		},
 		ResourceOf: func(kind schema.GroupVersionKind) (census.Resource, error) {
 			return census.ResourceOf(mapper, kind)
