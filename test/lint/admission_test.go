@@ -18,10 +18,10 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -260,7 +260,7 @@ var ttlJobs = []struct {
 	{"generateName: run-", "", true, 604_800},
 	{"generateName: run-, labels: {app: a}", "", true, 604_800},
 	{"generateName: run-", "ttlSecondsAfterFinished: 5, ", false, 5},
-	{"generateName: run-, labels: {" + exactlyonce.RunLabel + ": v1-0}", "", false, 0},
+	{"generateName: run-, annotations: {" + derive.DigestAnnotation + ": v1-0}", "", false, 0},
 	{"generateName: run-, ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: u, controller: true}]", "", false, 0},
 	{"name: run", "", false, 0},
 }
