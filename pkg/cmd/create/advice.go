@@ -75,7 +75,7 @@ func (e *ending) aboutHolders() (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and no creation ID.\n"+
 			"If an earlier run created it, restore its annotation and label:\n"+
-			"  kubectl annotate %s %s=%s && kubectl label %s %s=%s\n"+
+			"  kubectl annotate %s %s=%s\n  kubectl label %s %s=%s\n"+
 			"Otherwise remove it from the input, or delete it:\n"+
 			"  kubectl delete %s", object, object, exactlyonce.Annotation, o.ID.String(),
 			object, exactlyonce.RunLabel, e.flags.keys.Key.RunLabel(), object))

@@ -102,7 +102,10 @@ func TestNamesCannotHarm(t *testing.T) {
 	} {
 		see(t, "--idempotency-key=k -o yaml", fate{}, append(events, readTo(1))).expect(t, quoted, "\x1b")
 		if name == "a holder" {
-			see(t, "--idempotency-key=k", fate{}, append(events, readTo(1))).expect(t, "kubectl delete "+quoted, "\x1b")
+			got := see(t, "--idempotency-key=k", fate{}, append(events, readTo(1)))
+			for _, verb := range []string{"annotate", "label", "delete"} { // a line each, which gets the flags of the cluster
+				got.expect(t, "\n  kubectl "+verb+" "+quoted, "\x1b")
+			}
 		}
 	}
 	see(t, "", fate{}, []create.Event{unknown(demo(), evil), readTo(1)}).expect(t, "kubectl get "+quoted, "\x1b")
