@@ -97,10 +97,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	}
 	o.recordAsPlugin()
 	o.warnOfNoNamespace(cmd)
-	if *o.PrintFlags.OutputFormat == "json" && !terminal.IsTerminal(o.Out) {
-		o.Out = &output.CheckedWriter{Writer: output.InertJSON(o.Out)}
-	}
-	return nil
+	return o.disableCommands()
 }
 
 // warnOfNoNamespace warns of -n "", which is probably a variable that is not set.

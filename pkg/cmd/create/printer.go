@@ -27,6 +27,24 @@ import (
 // errNotWritten is why a run stops whose results can't be written.
 var errNotWritten = errors.New("the results cannot be written")
 
+// disableCommands makes whole objects print no command for a CI system. Others can have changed an object that exists.
+func (o *options) disableCommands() error {
+	switch *o.PrintFlags.OutputFormat {
+	case "json":
+		if !terminal.IsTerminal(o.Out) {
+			o.Out = &output.CheckedWriter{Writer: output.InertJSON(o.Out)}
+		}
+	case "yaml", "kyaml":
+		kubectls, err := o.PrintFlags.ToPrinter()
+		if err != nil {
+			return err
+		}
+		printer := output.InertYAML(kubectls)
+		o.PrintObj = func(object runtime.Object) error { return printer.PrintObj(object, o.Out) }
+	}
+	return nil
+}
+
 // printer prints objects on stdout in the format that the user asked for.
 type printer struct {
 	out        io.Writer

@@ -3,16 +3,24 @@ package create
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
@@ -146,5 +154,41 @@ func TestResultLines(t *testing.T) {
 	p := &printer{out: gone{}, format: formatLines}
 	if err := p.resultLine(wait.Ended{Object: aJob("a"), Result: wait.Failed}); err == nil {
 		t.Error("no error")
+	}
+}
+
+// No format of whole objects has a command for a CI system that another user wrote into an object, and readers get the
+// same text.
+func TestWholeObjectsHaveNoCommands(t *testing.T) {
+	for _, format := range []string{"json", "yaml", "kyaml"} {
+		streams, _, stdout, _ := genericiooptions.NewTestIOStreams()
+		o, cmd := optionsWith(streams), &cobra.Command{}
+		o.conn = connection.New(streams)
+		o.addKubectlFlags(cmd)
+		o.flags.addTo(cmd)
+		if err := cmd.ParseFlags([]string{"-f", "demo.yaml", "-o", format}); err != nil {
+			t.Fatal(err)
+		}
+		object, got := configMap("x"), &unstructured.Unstructured{}
+		object.SetAnnotations(map[string]string{"a": "##vso[task.setvariable variable=A]b\n::add-mask::b\n"})
+		object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "m"}})
+		if err := o.Complete(cmd, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(o.PrintObj(object), o.PrintObj(object)); err != nil {
+			t.Fatal(err)
+		}
+		text := stdout.String()
+		first, _, _ := strings.Cut(strings.TrimPrefix(text, "---\n"), "---\n")
+		if format == "json" {
+			first = text[:len(text)/2]
+		}
+		object.SetManagedFields(nil)
+		if err := yaml.Unmarshal([]byte(first), &got.Object); err != nil || !reflect.DeepEqual(got, object) {
+			t.Errorf("%s: %v, %v, want %v", format, err, got, object)
+		}
+		if reference.LineCommand.MatchString(text) || reference.RunnerCommand.MatchString(text) {
+			t.Errorf("%s:\n%s", format, text)
+		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/kubectl/pkg/cmd/get"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
@@ -135,13 +136,17 @@ func (f *Flags) printer() (printers.ResourcePrinter, error) {
 	case "json":
 		printer = jsonPrinter{}
 	case "yaml", "kyaml":
-		printer = yamlPrinter{printer}
+		printer = InertYAML(printer)
 	}
 	return printer, err
 }
 
-// yamlPrinter prints an object as kubectl does. If a CI system would execute a line of it, yamlPrinter prints JSON,
-// which is YAML, too.
+// InertYAML returns a printer of YAML that prints an object as kubectl's printer does. If a CI system would execute a
+// line of it, the printer prints JSON, which is YAML, too.
+func InertYAML(kubectls printers.ResourcePrinter) printers.ResourcePrinter {
+	return yamlPrinter{kubectls}
+}
+
 type yamlPrinter struct{ printer printers.ResourcePrinter }
 
 // executes reports whether a CI system would execute a command in the text (terminal.Printable).
@@ -158,12 +163,20 @@ func (p yamlPrinter) PrintObj(object runtime.Object, to io.Writer) error {
 		_, err := text.WriteTo(to)
 		return err
 	}
-	if separator := "---\n"; strings.HasPrefix(text.String(), separator) {
-		if _, err := io.WriteString(to, separator); err != nil {
-			return err
-		}
+	compact, err := yaml.YAMLToJSON(text.Bytes())
+	if err != nil {
+		return err
 	}
-	return jsonPrinter{}.PrintObj(object, to)
+	separator := ""
+	if strings.HasPrefix(text.String(), "---\n") {
+		separator = "---\n"
+	}
+	indented, err := jsontext.AppendFormat([]byte(separator), compact, jsontext.WithIndent("    "))
+	if err != nil {
+		return err
+	}
+	_, err = InertJSON(to).Write(append(indented, '\n'))
+	return err
 }
 
 // jsonPrinter prints the same as kubectl's printer, but as a stream, because the whole text of 100,000 items takes a
