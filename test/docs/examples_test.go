@@ -95,7 +95,7 @@ var notExplained = map[string]string{
 	"Warning: … is only … old, so the growth per day might come from a short burst":             "it names the cause",
 	"Warning: the gate can't check … that you can't list (needs list): …":                       "it names the permission",
 	"Warning: the gate checked nothing, because namespace … is empty or doesn't exist":          "it names the permission",
-	"Warning: the report leaves out … with …, because the audit hid them":                       "it names the next command",
+	"Warning: the report leaves out up to …, because the audit hid them":                        "it names the next command",
 	"Warning: the report leaves out … of …/…, because numbers, times and hashes are not random": "it names the cause",
 	"Warning: no object of … has the prefix …":                                                  "it names the cause",
 	"Warning: no object of … in namespace … has the prefix …":                                   "it names the cause",

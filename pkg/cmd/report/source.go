@@ -175,17 +175,16 @@ func (o *options) saved() (subject, error) {
 	if audit.Hidden.BelowTop > 0 {
 		s.doubt = cmp.Or(s.doubt, errors.New("the audit hid prefixes by --top"))
 	}
-	hidden := audit.Hidden
+	hidden := audit.Hidden.Prefixes // and stems, which the report would leave out, too
 	for _, f := range audit.Folded {
 		if f.Largest != nil && f.Largest.Naming != v1alpha1.NamingStem {
-			hidden.Prefixes, hidden.Names = hidden.Prefixes+f.Prefixes, hidden.Names+f.Names
+			hidden += f.Prefixes
 		}
 	}
-	if hidden.Prefixes > 0 {
-		s.warnings = append(s.warnings, terminal.Warningf("the report leaves out %s with %s, because the audit "+
+	if hidden > 0 {
+		s.warnings = append(s.warnings, terminal.Warningf("the report leaves out up to %s, because the audit "+
 			"hid them. Save the next audit with all prefixes:\n"+
-			"  kubectl genname audit --min-count=1 --top=0 -o json",
-			humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Names, "name")))
+			"  kubectl genname audit --min-count=1 --top=0 -o json", humanize.Count(hidden, "prefix")))
 	}
 	return s, o.validatePlot(len(s.populations))
 }
