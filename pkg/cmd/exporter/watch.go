@@ -71,7 +71,9 @@ func (o *options) watchTypes(ctx context.Context, c *cluster.Cluster, collector 
 			if mapper, err := o.conn.Factory.ToRESTMapper(); err == nil {
 				meta.MaybeResetRESTMapper(mapper) // it keeps the types that it has discovered
 			}
-			if _, _, still, err := o.resolve(ctx, c); err == nil && len(still) < len(absent) {
+			_, _, still, err := o.resolve(ctx, c)
+			appeared := func(a census.Skipped) bool { return !slices.Contains(still, a) }
+			if err == nil && slices.ContainsFunc(absent, appeared) {
 				end()
 			}
 		}

@@ -28,12 +28,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 )
 
-// upgraded is a server with one ConfigMap, and a minor version that changes. It can get the type widgets.
+// upgraded is a server with one ConfigMap, and a minor version that changes. It can have another type.
 type upgraded struct {
 	cmdutil.Factory
-	minor   atomic.Int64
-	widgets atomic.Bool
-	mapper  meta.RESTMapper
+	minor  atomic.Int64
+	other  atomic.Pointer[string]
+	mapper meta.RESTMapper
 }
 
 func (u *upgraded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -47,11 +47,11 @@ func (u *upgraded) RoundTrip(r *http.Request) (*http.Response, error) {
 	case r.URL.Path == "/apis":
 		fmt.Fprint(w, `{"kind":"APIGroupList","groups":[]}`)
 	case r.URL.Path == "/api/v1":
-		widgets := ""
-		if u.widgets.Load() {
-			widgets = `{"name":"widgets","kind":"Widget","namespaced":true,"verbs":["list","create"]},`
+		other := ""
+		if name := u.other.Load(); name != nil {
+			other = fmt.Sprintf(`{"name":%[1]q,"kind":%[1]q,"namespaced":true,"verbs":["list","create"]},`, *name)
 		}
-		fmt.Fprint(w, `{"kind":"APIResourceList","groupVersion":"v1","resources":[`+widgets+
+		fmt.Fprint(w, `{"kind":"APIResourceList","groupVersion":"v1","resources":[`+other+
 			`{"name":"configmaps","kind":"ConfigMap","namespaced":true,"verbs":["list","create"]}]}`)
 	case path.Dir(r.URL.Path) == "/api/v1" && !r.URL.Query().Has("watch"):
 		fmt.Fprint(w, `{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[`+
@@ -147,11 +147,12 @@ func TestAttemptsAfterAnUpgrade(t *testing.T) {
 	})
 }
 
-// A named type that appears later is counted.
+// A named type that appears later is counted, also if another one disappears.
 func TestTypeAppears(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &upgraded{}
 		server.minor.Store(35)
+		server.other.Store(new("gadgets"))
 		clients, err := server.KubernetesClientSet()
 		if err != nil {
 			t.Fatal(err)
@@ -159,19 +160,19 @@ func TestTypeAppears(t *testing.T) {
 		server.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(clients.Discovery()))
 		o := &options{
 			IOStreams: genericiooptions.IOStreams{ErrOut: io.Discard}, conn: &connection.Connection{Factory: server},
-			minCount: 1, types: []string{"configmaps,widgets"},
+			minCount: 1, types: []string{"configmaps,gadgets,widgets"},
 		}
 		collector, registry := exporter.New(1, 1), prometheus.NewRegistry()
 		registry.MustRegister(collector)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- o.watch(ctx, collector) }()
-		for _, want := range []map[string]float64{{"configmaps": 1}, {"configmaps": 1, "widgets": 1}} {
+		for _, want := range []map[string]float64{{"configmaps": 1, "gadgets": 1}, {"configmaps": 1, "widgets": 1}} {
 			time.Sleep(5 * time.Minute)
 			if got := samples(t, registry, "genname_resource_names"); !maps.Equal(got, want) {
 				t.Errorf("%v, want %v", got, want)
 			}
-			server.widgets.Store(true)
+			server.other.Store(new("widgets"))
 		}
 		stop()
 		if err := <-ended; err != nil {
