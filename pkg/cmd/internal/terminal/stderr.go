@@ -57,8 +57,9 @@ func (s *Stderr) Commands(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, "  kubectl ") {
-			command, rest, _ := strings.Cut(line, " -- ")
-			lines[i] = strings.TrimSuffix(command+" "+s.Reaching+" -- "+rest, " -- ")
+			command, _, _ := strings.Cut(line, " -- ")
+			command, _, _ = strings.Cut(command, "  # ")
+			lines[i] = command + " " + s.Reaching + line[len(command):]
 		}
 	}
 	return strings.Join(lines, "\n")

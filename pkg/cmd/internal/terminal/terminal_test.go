@@ -314,10 +314,10 @@ func TestCommands(t *testing.T) {
 	var out bytes.Buffer
 	s := NewStderr(&out)
 	s.Reaching = "--context prod"
-	s.Line("error: kubectl failed\n  kubectl get job/a -n b\n  kubectl genname wrap -- argo submit")
+	s.Line("error: kubectl failed\n  kubectl get job/a -n b  # suspended\n  kubectl genname wrap -- argo submit")
 	s.Line("  mkdir x")
 	s.Verbatim("  kubectl get of a log")
-	want := "error: kubectl failed\n  kubectl get job/a -n b --context prod\n" +
+	want := "error: kubectl failed\n  kubectl get job/a -n b --context prod  # suspended\n" +
 		"  kubectl genname wrap --context prod -- argo submit\n  mkdir x\n  kubectl get of a log\n"
 	if out.String() != want {
 		t.Errorf("%s\nwant\n%s", out.String(), want)
