@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/text/width"
 )
 
 const (
@@ -219,6 +221,21 @@ func (s *Stderr) erase() {
 }
 
 func (s *Stderr) rewrite(text string) {
-	width := min(progressWidth, Width(s.out)-1)
-	fmt.Fprintf(s.out, "\r%-*.*s", width, width, OneLine(text))
+	fmt.Fprint(s.out, "\r", fitted(OneLine(text), min(progressWidth, Width(s.out)-1)))
+}
+
+// fitted returns a text that is cut or padded to a number of columns. East Asian characters have two.
+func fitted(text string, columns int) string {
+	for i, r := range text {
+		of := 1
+		if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
+			of = 2
+		}
+		if of > columns {
+			text = text[:i]
+			break
+		}
+		columns -= of
+	}
+	return text + strings.Repeat(" ", columns)
 }

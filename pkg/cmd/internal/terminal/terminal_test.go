@@ -131,6 +131,15 @@ func TestProgressInAPipe(t *testing.T) {
 	})
 }
 
+// The progress fits a line of the terminal, so that the next text overwrites it.
+func TestFitted(t *testing.T) {
+	for text, want := range map[string]string{"": "     ", "abc": "abc  ", "abcdef": "abcde", "日本": "日本 ", "a日本語": "a日本", "日本語": "日本 "} {
+		if got := fitted(text, 5); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // guarded fails the test if a Stderr writes without its lock.
 type guarded struct {
 	t *testing.T
