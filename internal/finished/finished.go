@@ -115,7 +115,7 @@ func (k kind) byPhase(object *unstructured.Unstructured) Status {
 	detail := text(object.Object, "status", k.detail)
 	state, ended := k.phases[phase+" "+detail]
 	if ended {
-		phase = detail
+		phase = cmp.Or(detail, phase)
 	} else {
 		state, ended = k.phases[phase]
 	}

@@ -312,6 +312,16 @@ apiVersion: ray.io/v1
 kind: RayJob
 status: {jobDeploymentStatus: Failed, jobStatus: RUNNING, reason: DeadlineExceeded, message: The RayJob has passed the activeDeadlineSeconds.}
 `, Status{State: Failed, Word: "Failed", Reason: "DeadlineExceeded", Message: "The RayJob has passed the activeDeadlineSeconds."}},
+	{"a RayJob that is invalid", `
+apiVersion: ray.io/v1
+kind: RayJob
+status: {jobDeploymentStatus: ValidationFailed, reason: ValidationFailed, message: The RayJob name is too long}
+`, Status{State: Failed, Word: "ValidationFailed", Reason: "ValidationFailed", Message: "The RayJob name is too long"}},
+	{"a RayJob that became invalid while it ran", `
+apiVersion: ray.io/v1
+kind: RayJob
+status: {jobDeploymentStatus: ValidationFailed, jobStatus: RUNNING, rayClusterName: r-1}
+`, Status{State: Running}},
 	{"a Volcano Job that runs", `{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, status: {state: {phase: Running}, running: 1}}`, Status{State: Running}},
 	{"a Volcano Job that was aborted, and can be resumed", `
 apiVersion: batch.volcano.sh/v1alpha1
@@ -343,6 +353,7 @@ apiVersion: actions.github.com/v1alpha1
 kind: EphemeralRunner
 status: {phase: Failed, reason: TooManyPodFailures, message: Pod has failed to start more than 5 times}
 `, Status{State: Failed, Word: "Failed", Reason: "TooManyPodFailures", Message: "Pod has failed to start more than 5 times"}},
+	{"an EphemeralRunner whose runner is too old", `{apiVersion: actions.github.com/v1alpha1, kind: EphemeralRunner, status: {phase: Outdated}}`, Status{State: Failed, Word: "Outdated"}},
 	// kubeflow/training-operator at 078ec30f, pkg/controller.v1/pytorch/pytorchjob_controller_test.go and
 	// pkg/controller.v1/tensorflow/status_test.go.
 	{"a PyTorchJob that runs", `

@@ -117,11 +117,12 @@ var table = map[schema.GroupKind]kind{
 		end: timeAt("status", "completionTimestamp"),
 	},
 	// github.com/ray-project/kuberay/ray-operator/apis/ray/v1: JobDeploymentStatus, JobStatus. Older
-	// controllers write Complete after a failure, too.
+	// controllers write Complete after a failure, too. A RayJob that becomes invalid while it runs, runs on.
 	{Group: "ray.io", Kind: "RayJob"}: {
 		phase: []string{"status", "jobDeploymentStatus"}, detail: "jobStatus",
 		phases: map[string]State{
 			"Complete": Succeeded, "Complete STOPPED": Failed, "Complete FAILED": Failed, "Failed": Failed,
+			"ValidationFailed ": Failed, // without a jobStatus
 		},
 		suspend: specSuspend, end: timeAt("status", "endTime"),
 	},
@@ -133,7 +134,9 @@ var table = map[schema.GroupKind]kind{
 		end:       timeAt("status", "state", "lastTransitionTime"),
 	},
 	// github.com/actions/actions-runner-controller/apis/actions.github.com/v1alpha1: EphemeralRunnerStatus.
-	{Group: "actions.github.com", Kind: "EphemeralRunner"}: {phase: statusPhase, phases: usualPhases},
+	{Group: "actions.github.com", Kind: "EphemeralRunner"}: {
+		phase: statusPhase, phases: map[string]State{"Succeeded": Succeeded, "Failed": Failed, "Outdated": Failed},
+	},
 }
 
 // inert has the kinds of which nothing runs. Pods can still use some of them. A Service, which directs traffic, or a
