@@ -32,6 +32,7 @@ var errNotDeleted = fmt.Errorf("the server did not respond within %s", MaxDeleti
 // holders are the types whose deletion would delete objects of others, too.
 var holders = map[schema.GroupKind]bool{
 	{Kind: "Namespace"}: true,
+	{Group: "project.openshift.io", Kind: "Project"}:                  true,
 	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: true,
 }
 
