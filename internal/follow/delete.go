@@ -105,6 +105,7 @@ func (f *Follower) deleteOne(ctx context.Context, objects dynamic.ResourceInterf
 			return end
 		}
 		isFinal := apistatus.Code(err) != 0 && !apistatus.Temporary(err) && !apierrors.IsConflict(err) &&
+			!apierrors.IsUnauthorized(err) && // client-go reads the credentials again
 			!apierrors.IsNotFound(err) // from something that is not an API server
 		if !isFinal && retrier.Wait(ctx, err) == nil {
 			continue

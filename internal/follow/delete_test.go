@@ -55,7 +55,7 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, r.Context().Err()
 	}
 	code, text, _ := strings.Cut(next, " ")
-	status := map[string]int{"200": 200, "403": 403, "404": 404, "405": 405, "409": 409, "500": 500}[code]
+	status := map[string]int{"200": 200, "401": 401, "403": 403, "404": 404, "405": 405, "409": 409, "500": 500}[code]
 	return &http.Response{
 		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)), Request: r,
 	}, nil
@@ -75,6 +75,7 @@ func TestDelete(t *testing.T) {
 		conflict = `409 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409}`
 		missing  = `404 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","details":{"name":"a"},"code":404}`
 		proxy    = `404 default backend - 404`
+		expired  = `401 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Unauthorized","message":"who?","code":401}`
 		broken   = `500 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"InternalError","code":500}`
 		no       = `403 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"no","code":403}`
 		noVerb   = `405 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"MethodNotAllowed","message":"no","code":405}`
@@ -100,6 +101,8 @@ func TestDelete(t *testing.T) {
 		"without permission to get":   {[]string{no, done}, "GET DELETE", wait.Deleted, "", 0},
 		"a type without the verb get": {[]string{noVerb, done}, "GET DELETE", wait.Deleted, "", 0},
 		"after errors":                {[]string{broken, runs, "lost", "lost", runs, done}, "GET GET DELETE@7 GET GET DELETE@7", wait.Deleted, "", 0},
+		"expired credentials":         {[]string{expired, runs, expired, goesOn, done}, "GET GET DELETE@7 GET DELETE@8", wait.Deleted, "", 0},
+		"no credentials":              {[]string{expired}, "", wait.Interrupted, "who?", MaxDeleting / 2},
 		"forbidden":                   {[]string{runs, no}, "GET DELETE@7", wait.Interrupted, "no", 0},
 		"lost":                        {slices.Repeat([]string{runs, "lost"}, 100), "", wait.Interrupted, "unexpected EOF", MaxDeleting / 2},
 		"hanging":                     {[]string{"hang"}, "GET", wait.Interrupted, "the server did not respond within 10s", MaxDeleting},
