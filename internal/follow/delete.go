@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
@@ -131,7 +132,7 @@ func (f *Follower) deleteOnce(
 	case err == nil:
 		if end.Status, _ = finished.Of(found); end.Status.Done() && f.Awaits(o.Mapping) {
 			end.Result = wait.Failed
-			if end.Status.State == finished.Succeeded && len(f.config.For) == 0 {
+			if f.hasSucceeded(found, end.Status) {
 				end.Result = wait.Succeeded
 			}
 			return end, nil
@@ -147,4 +148,15 @@ func (f *Follower) deleteOnce(
 		err = nil
 	}
 	return end, err
+}
+
+// hasSucceeded reports whether a finished object has succeeded, or meets the conditions of the wait.
+func (f *Follower) hasSucceeded(object *unstructured.Unstructured, status finished.Status) bool {
+	if len(f.config.For) == 0 {
+		return status.State == finished.Succeeded
+	}
+	return !slices.ContainsFunc(f.config.For, func(met wait.Condition) bool {
+		is, err := met(object)
+		return err != nil || !is
+	})
 }

@@ -143,16 +143,23 @@ func TestDeletedBeforeTheCallerKnows(t *testing.T) {
 	})
 }
 
-// An object that has finished without meeting --for has failed. Objects that the run doesn't wait for are deleted
+// An object that has finished without meeting --for has failed, and otherwise succeeded. Objects that the run doesn't wait for are deleted
 // also if they have finished.
 func TestDeleteWithConditions(t *testing.T) {
+	conditions := func(all ...bool) (conditions []wait.Condition) {
+		for _, met := range all {
+			conditions = append(conditions, func(*unstructured.Unstructured) (bool, error) { return met, nil })
+		}
+		return conditions
+	}
 	for name, test := range map[string]struct {
 		config Config
 		kind   string
 		want   wait.Result
 	}{
-		"with a condition": {Config{For: []wait.Condition{func(*unstructured.Unstructured) (bool, error) { return false, nil }}}, "Job", wait.Failed},
-		"not awaited":      {Config{}, "ConfigMap", wait.Deleted},
+		"a condition that it doesn't meet": {Config{For: conditions(true, false)}, "Job", wait.Failed},
+		"conditions that it meets":         {Config{For: conditions(true, true)}, "Job", wait.Succeeded},
+		"not awaited":                      {Config{}, "ConfigMap", wait.Deleted},
 	} {
 		test.config.Deletes = &rest.Config{Host: "http://server", WrapTransport: func(http.RoundTripper) http.RoundTripper {
 			return &server{t: t, responses: []string{jobAs("a", "8", "Complete"), `200 {"kind":"Status","apiVersion":"v1","status":"Success"}`}}

@@ -38,8 +38,8 @@ type Object struct {
 	Selector string
 }
 
-// Condition reports whether an object meets a condition. An error ends the wait for the object. One goroutine
-// calls conditions at a time.
+// Condition reports whether an object meets a condition. An error ends the wait for the object. Several goroutines call
+// conditions.
 type Condition = func(*unstructured.Unstructured) (bool, error)
 
 // Config is how to wait.
@@ -140,8 +140,7 @@ type run struct {
 	pending map[Object]Change
 	stopped map[Object]time.Time // when objects stopped that are being deleted
 
-	evaluating sync.Mutex // conditions are not for several goroutines
-	followers  sync.WaitGroup
+	followers sync.WaitGroup
 }
 
 // start starts a follower for each group of objects. The channel of events is closed after the last follower has
@@ -290,8 +289,6 @@ func (r *run) meets(object *unstructured.Unstructured, met int) (all bool, now i
 		status, _ := finished.Of(object)
 		return status.State == finished.Succeeded, 0, nil
 	}
-	r.evaluating.Lock()
-	defer r.evaluating.Unlock()
 	for ; met < len(r.config.For); met++ {
 		if holds, err := r.config.For[met](object); err != nil || !holds {
 			return false, met, err

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/jsonpath"
 	cmdget "k8s.io/kubectl/pkg/cmd/get"
 )
 
-// Condition reports whether an object meets a condition. It is a wait.Condition.
+// Condition reports whether an object meets a condition. It is a wait.Condition, and safe for several goroutines.
 type Condition = func(*unstructured.Unstructured) (bool, error)
 
 // Conditions parses the values of --for. kubectl wait does not export its own code, so
@@ -95,8 +96,11 @@ func pathCondition(text string) (Condition, error) {
 	if err := path.Parse(relaxed); err != nil {
 		return nil, err
 	}
+	var evaluating sync.Mutex // a JSONPath is not for several goroutines
 	return func(object *unstructured.Unstructured) (bool, error) {
+		evaluating.Lock()
 		results, err := path.FindResults(object.Object)
+		evaluating.Unlock()
 		if err != nil || len(results) == 0 || len(results[0]) == 0 {
 			return false, err
 		}
