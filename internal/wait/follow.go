@@ -209,7 +209,7 @@ func (f *follower) missing(ctx context.Context, o *followed) error {
 		return errMissing
 	}
 	delete(f.pending, o.Name)
-	f.run.follow(group{f.group.resource, f.group.namespace, ""}, "", o)
+	f.run.follow(group{resource: f.group.resource, namespace: f.group.namespace}, "", o)
 	return nil
 }
 

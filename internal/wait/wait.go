@@ -148,7 +148,7 @@ type run struct {
 func (r *run) start() {
 	groups := map[group][]*followed{}
 	for o := range r.pending {
-		at := group{o.Mapping.Resource, o.Namespace, o.Selector}
+		at := group{o.Mapping.Resource, o.Namespace, o.Selector, o.Version != ""}
 		groups[at] = append(groups[at], &followed{Object: o, uid: o.UID})
 	}
 	for at, objects := range groups {

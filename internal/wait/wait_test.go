@@ -289,6 +289,20 @@ func TestDeletedUnseen(t *testing.T) {
 	}
 }
 
+// One object must be listed first, because its state is unknown. The end of another one is known, although it was deleted
+// before this list.
+func TestDeletedBeforeTheList(t *testing.T) {
+	serving(t, func(t *testing.T, s *server) {
+		a, b := s.create("a"), s.create("b")
+		b.Version = ""
+		s.update("a", finish("Complete"))
+		s.remove("a")
+		expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
+			s.update("b", finish("Complete"))
+		}), "a succeeded Why: because", "b succeeded Why: because")
+	})
+}
+
 // A watch that breaks, ends or expires loses nothing. Neither does a server that is temporarily
 // unreachable, which is reported once.
 func TestTrouble(t *testing.T) {

@@ -98,6 +98,7 @@ func (f *follower) take(ctx context.Context, event watch.Event) error {
 type group struct {
 	resource            schema.GroupVersionResource
 	namespace, selector string
+	known               bool // all have a version, so no list must come first, which could lack one that ends soon
 }
 
 // options select the objects. The options select a single object by its name, unless a label selects it.
