@@ -589,6 +589,36 @@ func TestDeletedAtTheEnd(t *testing.T) {
 	})
 }
 
+// The informer is behind the list of Drain. Its older state doesn't end the log of a container that has ended.
+func TestInformerThatIsBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := func(version string, state corev1.ContainerState, phase corev1.PodPhase) *corev1.Pod {
+			pod := podIn("ours", state, phase)
+			pod.ResourceVersion = version
+			return pod
+		}
+		k := &kubelet{}
+		f := follow(t, k)
+		f.sources = pods.Sources([]pods.Owner{{Namespace: "ns", Name: "p", UID: "ours"}})
+		k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+			fmt.Fprint(w, line(1, "first"))
+			if n == 1 {
+				<-f.ended
+				f.update(at("9", runs, corev1.PodRunning), false)
+				return
+			}
+			fmt.Fprint(w, line(2, "second"))
+		}
+		k.set(f, at("8", runs, corev1.PodRunning))
+		k.requested(1)
+		k.becomes(at("10", ends, corev1.PodSucceeded))
+		f.Drain()
+		if want := []string{"first", "second"}; !slices.Equal(k.lines, want) || len(k.events) > 0 {
+			t.Errorf("%q, %+v, want %q and no event", k.lines, k.events, want)
+		}
+	})
+}
+
 // A gap begins at the last line that was printed, also if that was of an earlier run, or had an earlier time than the line
 // before it.
 func TestBeginningOfAGap(t *testing.T) {

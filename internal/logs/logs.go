@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -176,7 +177,10 @@ func (f *Follower) record(latest *corev1.Pod, gone bool) {
 		p = &pod{containers: map[string]*container{}, changed: make(chan struct{})}
 		f.pods[latest.UID] = p
 	}
-	p.latest, p.gone = latest, p.gone || gone
+	if p.gone = p.gone || gone; isOlder(latest, p.latest) {
+		latest = p.latest
+	}
+	p.latest = latest
 	close(p.changed)
 	p.changed = make(chan struct{})
 	for _, status := range slices.Concat(latest.Status.InitContainerStatuses, latest.Status.ContainerStatuses) {
@@ -190,6 +194,15 @@ func (f *Follower) record(latest *corev1.Pod, gone bool) {
 	if !f.draining { // otherwise the last stream of the Pod does this
 		f.endPod(p)
 	}
+}
+
+// isOlder reports whether a state of a Pod is older than another one, because the informer can be behind a list.
+func isOlder(pod, than *corev1.Pod) bool {
+	if than == nil {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(pod.ResourceVersion, than.ResourceVersion)
+	return err == nil && order < 0
 }
 
 func started(s corev1.ContainerStatus) bool {
