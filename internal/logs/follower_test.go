@@ -619,6 +619,26 @@ func TestInformerThatIsBehind(t *testing.T) {
 	})
 }
 
+// After an interrupt, no line is passed on that was read before.
+func TestInterruptedLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{log: func(w http.ResponseWriter, _ *http.Request, _ int) {
+			fmt.Fprint(w, strings.Repeat(line(1, "a line"), 100))
+		}}
+		f, lines := follow(t, k), 0
+		ctx, interrupt := context.WithCancel(t.Context())
+		f.caller, f.config.Line = ctx, func(Container, []byte) {
+			lines++
+			interrupt()
+		}
+		k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+		f.Drain()
+		if lines != 1 {
+			t.Errorf("%d lines, want 1", lines)
+		}
+	})
+}
+
 // A gap begins at the last line that was printed, also if that was of an earlier run, or had an earlier time than the line
 // before it.
 func TestBeginningOfAGap(t *testing.T) {

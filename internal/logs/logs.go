@@ -352,8 +352,12 @@ func (f *Follower) remove(gone map[types.UID]bool) {
 	}
 }
 
-// line passes a line on.
+// line passes a line on, unless the caller has ended. What the caller prints then must not be among lines that were
+// read before.
 func (f *Follower) line(c Container, text []byte) {
+	if f.caller.Err() != nil {
+		return
+	}
 	f.busy.Add(1)
 	f.config.Line(c, text)
 	f.busy.Add(-1)
