@@ -143,11 +143,7 @@ func (c *container) readRun(s state) bool {
 	ended := s.terminated(c.run)
 	switch {
 	case later == 1 && ended != nil: // the kubelet has the lines of one earlier run
-		switch err := c.readRest(true); {
-		case errors.Is(err, errNotThere): // the position is already one of the present run
-			c.run, c.quiet = int(s.RestartCount), false
-			return c.follower.ctx.Err() == nil
-		case errors.Is(err, errOtherRun): // the kubelet no longer has the lines
+		if errors.Is(c.readRest(true), errOtherRun) { // the kubelet no longer has the lines
 			c.gap(time.Time{}, "it was restarted again")
 		}
 	default:

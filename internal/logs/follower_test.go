@@ -378,6 +378,17 @@ func TestHistories(t *testing.T) {
 			before: []phase{{2, podIn("ours", ends, corev1.PodRunning)}}, last: restarted(1, corev1.PodSucceeded),
 			lines: []string{"first", "second"},
 		},
+		"a restart before the first stream": {
+			log: func(k *kubelet, w http.ResponseWriter, r *http.Request, _ int) {
+				k.becomes(restarted(1, corev1.PodRunning))
+				if r.URL.Query().Get("previous") == "true" {
+					fmt.Fprint(w, line(1, "first"))
+					return
+				}
+				fmt.Fprint(w, line(5, "second"))
+			},
+			before: running(1), last: restarted(1, corev1.PodSucceeded), lines: []string{"first", "second"},
+		},
 		// The kubelet no longer has the log of the ended run.
 		"a second restart before the rest of the ended run": {
 			log: func(k *kubelet, w http.ResponseWriter, r *http.Request, n int) {
@@ -538,31 +549,31 @@ func TestHistories(t *testing.T) {
 
 // Another user's Pod has the name of ours before the informer reports it. None of its lines is printed.
 func TestAnotherPodOfTheName(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		k := &kubelet{}
-		k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
-			if n == 1 {
-				k.mu.Lock()
-				k.pod = podIn("theirs", runs, corev1.PodRunning)
-				k.mu.Unlock()
-				fmt.Fprint(w, line(1, "ours"))
-				return
+	for replaced, want := range map[int][]string{1: nil, 2: {"ours"}} { // by the request
+		synctest.Test(t, func(t *testing.T) {
+			k := &kubelet{}
+			k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+				if n < replaced {
+					fmt.Fprint(w, line(1, "ours"))
+					return
+				}
+				k.becomes(podIn("theirs", runs, corev1.PodRunning))
+				fmt.Fprint(w, line(10, "theirs"))
 			}
-			fmt.Fprint(w, line(10, "theirs"))
-		}
-		f := follow(t, k)
-		k.set(f, podIn("ours", runs, corev1.PodRunning))
-		k.requested(3)
-		f.update(podIn("ours", ends, corev1.PodSucceeded), true)
-		f.Drain()
-		f.update(podIn("ours", runs, corev1.PodRunning), false) // from a list that is late
-		if known, is := f.pods["ours"]; known != nil || !is {
-			t.Errorf("a Pod that is gone is kept: %+v", known)
-		}
-		if want := []string{"ours"}; !slices.Equal(k.lines, want) {
-			t.Errorf("%q, want %q", k.lines, want)
-		}
-	})
+			f := follow(t, k)
+			k.set(f, podIn("ours", runs, corev1.PodRunning))
+			k.requested(3)
+			f.update(podIn("ours", ends, corev1.PodSucceeded), true)
+			f.Drain()
+			f.update(podIn("ours", runs, corev1.PodRunning), false) // from a list that is late
+			if known, is := f.pods["ours"]; known != nil || !is {
+				t.Errorf("a Pod that is gone is kept: %+v", known)
+			}
+			if !slices.Equal(k.lines, want) {
+				t.Errorf("%q, want %q", k.lines, want)
+			}
+		})
+	}
 }
 
 // A Pod that is deleted when the wait ends may have more lines, even if the informer doesn't report the delete yet.

@@ -70,7 +70,7 @@ func (c *container) request(ctx context.Context, options corev1.PodLogOptions, l
 	}
 	defer func() { _ = body.Close() }()
 	before := c.read
-	if !options.Follow && before.last.at.IsZero() && !c.state().ended { // no line shows which run the response has
+	if s := c.state(); before.last.at.IsZero() && (!s.ended || s.gone) { // no line shows what was read
 		if err := c.recheck(ctx, options.Previous); err != nil {
 			return err
 		}
