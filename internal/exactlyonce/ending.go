@@ -22,7 +22,10 @@ func (o *operation) finish(d protocol.Done) (Result, *Error) {
 			Kind: ErrMismatch, Cause: fmt.Errorf("%q exists, and another input created it with the same key", o.name),
 		}
 	case d.Outcome == protocol.Created, d.Outcome == protocol.Found:
-		return Result{Outcome: d.Outcome, Object: found, Stripped: o.wanted.stripped(found)}, nil
+		return Result{
+			Outcome: d.Outcome, Object: found, Stripped: o.wanted.stripped(found),
+			Reread: d.Outcome == protocol.Created && d.Last == protocol.Ours,
+		}, nil
 	}
 	r := Result{Outcome: d.Outcome, Object: o.other(d.Last), TimeOver: d.Stopped == protocol.TimeOver}
 	switch {

@@ -164,7 +164,7 @@ func TestHistories(t *testing.T) {
 
 		// A refusal stands only after a GET: one if no copy of the POST can be to blame, else for 13 seconds.
 		"rejected":                {only(rejected), nil, nil, 0, "refused: no after 0s, 1 POST, 1 GET"},
-		"rejected, there":         {only(rejected), only(found(Annotation, ourID)), nil, 0, "Created after 0s, 1 POST, 1 GET"},
+		"rejected, there":         {only(rejected), only(found(Annotation, ourID)), nil, 0, "Created (reread) after 0s, 1 POST, 1 GET"},
 		"rejected, another there": {only(rejected), only(anothers()), nil, 0, "refused: no after 0s, 1 POST, 1 GET"},
 		"rejected, no permission": {only(rejected), only(forbidden), nil, 0, "refused: no (unverified) after 0s, 1 POST, 1 GET"},
 		"rejected, no ID there":   {only(rejected), only(found("x", "y")), nil, 0, "no; an object has the name, but no creation ID: something may remove annotations after 0s, 1 POST, 1 GET"},
@@ -175,7 +175,7 @@ func TestHistories(t *testing.T) {
 		},
 		"rejected, never sent":  {only(notSent), nil, nil, 0, "refused: no after 0s, 1 POST, 0 GET"},
 		"denied":                {only(denied), nil, nil, 0, "refused: no after 13s, 1 POST, 4 GET; no: Recheck in 13s"},
-		"denied, there late":    {only(denied), only(gone, gone, gone, found(Annotation, ourID)), nil, 0, "Created after 13s, 1 POST, 4 GET; no: Recheck in 13s"},
+		"denied, there late":    {only(denied), only(gone, gone, gone, found(Annotation, ourID)), nil, 0, "Created (reread) after 13s, 1 POST, 4 GET; no: Recheck in 13s"},
 		"denied, no permission": {only(denied), only(gone, forbidden), nil, 0, "no; the object can't be read (needs the permission get): forbidden (unverified) after 1s, 1 POST, 2 GET; no: Recheck in 13s"},
 
 		// The end of the time is a failure without a doubt, and else unknown:
@@ -189,7 +189,7 @@ func TestHistories(t *testing.T) {
 		"taken, never read":        {only(taken()), only(unread), []Option{minute}, 0, `configmaps "x" already exists; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms`},
 
 		// Without time, there is one POST, and one GET within half a minute:
-		"no time: lost, found":     {only(eof), only(found(Annotation, ourID)), []Option{noTime}, 0, "Created after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
+		"no time: lost, found":     {only(eof), only(found(Annotation, ourID)), []Option{noTime}, 0, "Created (reread) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
 		"no time: lost, not there": {only(eof), nil, []Option{noTime}, 0, "EOF; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
 		"no time: lost, not read":  {only(eof), only(unread), []Option{noTime}, 0, "EOF; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
 		"no time: throttled":       {only(throttled(0)), nil, []Option{noTime}, 0, "names or time exhausted: slow down; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s"},
@@ -245,6 +245,9 @@ func (s *script) play(ctx context.Context, options ...Option) string {
 	}
 	if r.TimeOver {
 		text += " (time over)"
+	}
+	if r.Reread {
+		text += " (reread)"
 	}
 	slices.Sort(s.sent)
 	posts, several := len(s.sent), ""

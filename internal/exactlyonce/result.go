@@ -84,6 +84,8 @@ type Result struct {
 	// refused, or to the GET that found the object. Response is nil without WithResponses, if the outcome is unknown,
 	// and if the last POST got no response.
 	Response *Response
+	// Reread reports that a created object was found by a GET, because the response to its POST was lost.
+	Reread bool
 	// TimeOver reports that the time of WithRetryTimeout is over.
 	TimeOver bool
 }

@@ -345,9 +345,11 @@ func (r *results) await(o create.Outcome) {
 	if o.Object == nil {
 		return
 	}
+	// After a lost response, perhaps another run with the key has created the object.
+	isOurs := o.Outcome == protocol.Created && !(o.Reread && r.flags.keys.Key != "")
 	object, awaited := r.follower.Add(follow.Created{
 		Mapping: o.Document.Mapping, Namespace: o.Document.Namespace, Name: o.Name,
-		Stored: o.Object, Input: o.Document.Object, Ours: o.Outcome == protocol.Created,
+		Stored: o.Object, Input: o.Document.Object, Ours: isOurs,
 	})
 	if awaited && r.printer.fullObject {
 		r.unprinted[object] = o.Object

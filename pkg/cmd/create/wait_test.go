@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
@@ -148,6 +149,24 @@ func TestManyDeleted(t *testing.T) {
 	text := strings.Join(e.waitClosing(), "\n")
 	if want := fmt.Sprintf("error: interrupted: 0 succeeded, 0 failed, 0 unfinished, %d deleted", n); len(e.deleted) != n || !strings.HasSuffix(text, want) || strings.Contains(text, "more objects") {
 		t.Errorf("%d deleted, %q:\n%s\nwant %d, none, and\n%s", len(e.deleted), e.undeleted, text, n, want)
+	}
+}
+
+// If the response to a POST was lost, perhaps another run with the key has created the object. So an interrupt doesn't
+// delete it.
+func TestOursAfterALostResponse(t *testing.T) {
+	for key, want := range map[idempotency.Key]int{"": 1, "k": 0} {
+		follower, err := follow.New(nil, &rest.Config{}, follow.Config{Deletes: &rest.Config{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &results{flags: &ownCreateFlags{keys: keyflags.Flags{Key: key}}, follower: follower, printer: &printer{}}
+		stored := configMap("demo-1")
+		stored.SetUID("1")
+		r.await(create.Outcome{Document: demo(), Result: exactlyonce.Result{Outcome: protocol.Created, Object: stored, Reread: true}})
+		if ours := follower.Ours(); len(ours) != want {
+			t.Errorf("with the key %q: %+v, want %d", key, ours, want)
+		}
 	}
 }
 
