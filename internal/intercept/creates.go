@@ -141,16 +141,21 @@ func (t *table) end(c *create, o Outcome, r *response) {
 }
 
 // Unfetched returns the outcomes that no client knows: the objects that were created after their clients gave up, but
-// not those of an earlier run, and those that might exist. more is the number of further outcomes, which were not kept.
+// not those of an earlier run, and those that might exist. more is the number of further outcomes, which were not kept,
+// and of creates that have not ended.
 func (p *Proxy) Unfetched() (outcomes []Outcome, more int) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
+	more = p.table.dropped
 	for _, c := range p.table.creates {
-		if !c.ended.IsZero() && !c.wasRefused() && c.outcome.Origin != Exists {
+		switch {
+		case c.ended.IsZero():
+			more++
+		case !c.wasRefused() && c.outcome.Origin != Exists:
 			outcomes = append(outcomes, c.outcome)
 		}
 	}
-	return outcomes, p.table.dropped
+	return outcomes, more
 }
 
 // create creates the object, or gets the result of an equal create whose client has given up.

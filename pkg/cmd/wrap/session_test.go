@@ -15,14 +15,17 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/intercept"
 	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
@@ -87,6 +90,40 @@ func TestNoProxy(t *testing.T) {
 				t.Errorf("NO_PROXY=%s and no_proxy=%s: %q lacks %s", test.upper, test.lower, all, want)
 			}
 		}
+	}
+}
+
+// A create that has not ended with wrap might have made an object. A credential plugin can hang.
+func TestCreateWithoutAnEnd(t *testing.T) {
+	server := oncetest.NewServer()
+	ctx, giveUp := context.WithCancel(t.Context())
+	release := make(chan struct{})
+	server.Next("create", "configmaps", func(r *oncetest.Request) (*http.Response, error) {
+		giveUp()
+		<-release
+		return r.Send()
+	})
+	proxy, err := intercept.New(t.Context(), intercept.Config{
+		Passthrough: server.Config(), Creates: server.Config(), Host: "127.0.0.1:20000", RetryTimeout: time.Minute,
+		Done: func(intercept.Outcome) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"a-"}}`)
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/namespaces/ns/configmaps", body)
+	r.Host, r.Header = "127.0.0.1:20000", http.Header{"Authorization": {"Bearer "}}
+	func() {
+		defer func() { _ = recover() }() // as net/http does
+		proxy.ServeHTTP(httptest.NewRecorder(), r)
+	}()
+	if lines, unknown := unfetched(proxy); len(lines) != 1 || !unknown {
+		t.Errorf("%q, unknown: %t, want a line about an unknown outcome", lines, unknown)
+	}
+	close(release)
+	proxy.Wait()
+	if lines, unknown := unfetched(proxy); len(lines) != 2 || unknown {
+		t.Errorf("%q, unknown: %t, want that the object was created", lines, unknown)
 	}
 }
 

@@ -227,6 +227,7 @@ func unfetched(p *intercept.Proxy) (lines []string, unknown bool) {
 			"Delete it if nothing uses it:", each.Object), "  kubectl delete "+each.Object)
 	}
 	if more > 0 {
+		unknown = true
 		lines = append(lines, terminal.Warningf("wrap: %d more objects might exist", more))
 	}
 	return lines, unknown
