@@ -1,7 +1,6 @@
 package wrap
 
 import (
-	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -38,13 +37,13 @@ import (
 
 // A session is the proxy of one run, with its server and its kubeconfig.
 type session struct {
-	proxy      *intercept.Proxy
-	run        *keyed.Run // nil without a key
-	server     *http.Server
-	directory  string // of mode 0700
-	path       string // of the kubeconfig
-	kubeconfig []byte
-	cache      string
+	proxy     *intercept.Proxy
+	run       *keyed.Run // nil without a key
+	server    *http.Server
+	directory string // of mode 0700
+	path      string // of the kubeconfig
+	address   string // of the proxy, in the kubeconfig
+	cache     string
 }
 
 // serve starts the proxy. The end of ctx interrupts its creates.
@@ -98,30 +97,36 @@ func (s *session) writeKubeconfig(foreign *connection.Foreign, config intercept.
 	if err != nil {
 		return err
 	}
-	address := url.URL{Scheme: "https", Host: config.Host, Path: upstream.Path}
+	s.address = (&url.URL{Scheme: "https", Host: config.Host, Path: upstream.Path}).String()
 	context := foreign.Context
 	content := clientcmdapi.Config{
 		Clusters: map[string]*clientcmdapi.Cluster{
-			context.Cluster: {Server: address.String(), CertificateAuthorityData: authority},
+			context.Cluster: {Server: s.address, CertificateAuthorityData: authority},
 		},
 		AuthInfos:      map[string]*clientcmdapi.AuthInfo{context.AuthInfo: {Token: config.Token}},
 		Contexts:       map[string]*clientcmdapi.Context{foreign.Name: &context},
 		CurrentContext: foreign.Name,
 	}
-	if s.kubeconfig, err = clientcmd.Write(content); err != nil {
-		return err
-	}
 	if s.directory, err = os.MkdirTemp("", "kubectl-genname-wrap-"); err != nil { // of mode 0700
 		return err
 	}
 	s.path = filepath.Join(s.directory, "config")
-	return os.WriteFile(s.path, s.kubeconfig, 0o600)
+	return clientcmd.WriteToFile(content, s.path) // of mode 0600
 }
 
-// changed reports whether the program changed the kubeconfig.
+// changed reports whether the program changed the kubeconfig, so that it might lead past the proxy. Another namespace
+// doesn't.
 func (s *session) changed() bool {
-	now, err := os.ReadFile(s.path)
-	return err != nil || !bytes.Equal(now, s.kubeconfig)
+	now, err := clientcmd.LoadFromFile(s.path)
+	if err != nil || len(now.Clusters) == 0 {
+		return true
+	}
+	for _, cluster := range now.Clusters {
+		if cluster.Server != s.address {
+			return true
+		}
+	}
+	return false
 }
 
 // waitForCreates waits for the creates in flight. A credential plugin can hang longer than the time that they have.
