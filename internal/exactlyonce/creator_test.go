@@ -161,6 +161,17 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
+// An error has no command to copy, because only the command line knows the flags of the cluster.
+func TestNoCommandInAnError(t *testing.T) {
+	server := oncetest.NewServer()
+	server.Next("create", "*", oncetest.DropResponse)
+	server.Next("get", "*", oncetest.Forbidden)
+	_, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
+	if err == nil || strings.Contains(err.Error(), "kubectl") {
+		t.Error(err)
+	}
+}
+
 // client-go repeats a POST after 429 and Retry-After without a report. A Creator repeats the POST itself, and reports
 // and counts this.
 func TestNoSilentResending(t *testing.T) {

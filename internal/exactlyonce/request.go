@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
-	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
@@ -156,11 +155,7 @@ func (r *request) get(ctx context.Context, name string) response {
 		}
 		return response{seen, object, x.response}
 	}
-	a := response{Observation: r.sent.NotHeld(name, err, x.audited)}
-	if a.Finding == protocol.NoPermission {
-		a.Err = fmt.Errorf("%w; to settle it: kubectl get %s", err, reference.Argument(r.mapping, r.namespace, name))
-	}
-	return a
+	return response{Observation: r.sent.NotHeld(name, err, x.audited)}
 }
 
 // now sends a SelfSubjectReview. The response has the server's time. Every user has the permission for it, and the
