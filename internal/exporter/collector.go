@@ -80,7 +80,6 @@ type State struct {
 	Ready          bool // everything was counted once
 	Objects, Types int64
 	Skipped        []census.Skipped // types that are not counted, or not up to date
-	Dropped        int              // number of prefixes without series, because there are too many
 }
 
 // Refresh takes a snapshot without a scrape. So the choice of prefixes doesn't depend on the interval of scrapes.
@@ -93,7 +92,7 @@ func (c *Collector) Refresh() State {
 	}
 	return State{
 		Ready: c.ready, Objects: snapshot.Objects, Types: int64(len(snapshot.Types)),
-		Skipped: slices.Concat(c.left(), snapshot.Skipped), Dropped: c.selection.dropped,
+		Skipped: slices.Concat(c.left(), snapshot.Skipped),
 	}
 }
 

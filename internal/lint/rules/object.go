@@ -29,7 +29,6 @@ type Object struct {
 	manifest.Place
 
 	exported  bool     // a server has written it
-	embedded  bool     // another object contains it
 	phases    []string // phases in which Argo CD creates it as a hook
 	forOnePod bool     // it is a claim that one Pod only can mount
 }
@@ -50,7 +49,7 @@ type Tree struct {
 func NewManifest(o *manifest.Object, file string, tree Tree) Manifest {
 	m := Manifest{Unstructured: o.Unstructured, Object: Object{
 		Kind: o.GroupVersionKind(), Namespace: o.GetNamespace(), Name: o.GetName(), GenerateName: o.GetGenerateName(),
-		File: file, Tree: tree, Place: o.Place, embedded: o.Embedded, exported: o.GetResourceVersion() != "",
+		File: file, Tree: tree, Place: o.Place, exported: o.GetResourceVersion() != "",
 	}}
 	if o.Embedded { // the tools around the file do not see it
 		m.Tree = Tree{}

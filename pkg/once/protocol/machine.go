@@ -20,10 +20,6 @@ type Config struct {
 	Tracked bool
 	// Reused means that an earlier process might have sent an object with the same creation ID.
 	Reused bool
-	// TrustRefusals means that a refusal ends the create at once, and so does the end of RetryTimeout. The machine
-	// then sends no GET. If a POST was lost before, the outcome is unknown. Set it only if the caller calls again with
-	// the same ID after an error. The later create finds an object that an earlier copy of the POST stored.
-	TrustRefusals bool
 	// RetryTimeout limits the time for retries. With 0, the machine sends one POST, and one GET if the outcome is
 	// unknown.
 	RetryTimeout time.Duration
@@ -68,7 +64,6 @@ type name struct {
 	sent      bool      // a POST of the name might have reached the server
 	firstPost time.Time // time of the first such POST
 	created   time.Time // creationTimestamp of the object with the name, if it has no ID
-	conflict  bool      // the last POST ended with a conflict
 	absences  int       // conflicts after which a GET found no object of the name
 }
 

@@ -15,7 +15,6 @@ func (m *Machine) afterPost(o Observation) Finding {
 		m.counts.others++
 	}
 	found := o.Finding
-	n.conflict = found == Conflict
 	m.forbidden = found == Rejected && o.Permission || found == Unauthorized
 	if found == Unauthorized {
 		if m.counts.unauthorized++; m.counts.unauthorized == 1 {
@@ -76,16 +75,16 @@ func (m *Machine) age(now time.Time, o Observation) Finding {
 func (m *Machine) stepAfter(f Finding) step {
 	n, s := &m.name, ruleFor(f, m.config.Tracked, m.name.state)
 	switch {
-	case n.state == inDoubt && (f == GivenUp || m.trusts(f)), // also an untracked object that was sent again
+	case f == GivenUp && n.state == inDoubt, // also an untracked object that was sent again
 		f == GivenUp && n.absences > 0: // nothing shows whose object had the name
 		return unknown
-	case (f == Rejected || f == Denied || f == GivenUp) && !n.sent, m.trusts(f), f == GivenUp && m.config.TrustRefusals:
+	case (f == Rejected || f == Denied || f == GivenUp) && !n.sent:
 		return failed
 	case s == recheck && (m.stopped != "" || m.counts.rechecks == len(m.config.rechecks())):
 		return failed
 	case s == postLater && m.counts.others >= MaxOthers:
 		return m.afterOthers()
-	case f == Absent && (n.state == clean || m.config.TrustRefusals && n.conflict):
+	case f == Absent && n.state == clean:
 		return m.afterAbsence(s)
 	case s == nextName:
 		return m.beforeNextName(f)
@@ -93,11 +92,6 @@ func (m *Machine) stepAfter(f Finding) step {
 		return m.asClientGo(f, s)
 	}
 	return s
-}
-
-// trusts reports whether f is a refusal that ends the create because of TrustRefusals.
-func (m *Machine) trusts(f Finding) bool {
-	return m.config.TrustRefusals && (f == Rejected || f == Denied)
 }
 
 // afterOthers returns the last step after MaxOthers responses about other objects. In a dry run, the object is not
