@@ -81,11 +81,7 @@ var statuses = func() runtime.NegotiatedSerializer {
 func (c *Creator) Create(
 	ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, options ...Option,
 ) (Result, error) {
-	s := c.settings
-	if err := s.apply(options); err != nil {
-		return Result{Outcome: protocol.Failed}, err
-	}
-	o, err := c.prepare(mapping, object, id, s)
+	o, err := c.prepare(mapping, object, id, options)
 	if err != nil {
 		return Result{Outcome: protocol.Failed}, err
 	}
@@ -97,11 +93,7 @@ func (c *Creator) Create(
 func (c *Creator) Read(
 	ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, options ...Option,
 ) (Result, error) {
-	s := c.settings
-	if err := s.apply(options); err != nil {
-		return Result{}, err
-	}
-	o, err := c.prepare(mapping, object, id, s)
+	o, err := c.prepare(mapping, object, id, options)
 	if err != nil {
 		return Result{}, err
 	}
@@ -114,8 +106,12 @@ func (c *Creator) Read(
 
 // prepare checks the arguments. Without WithEncoder, prepare makes a copy of the object.
 func (c *Creator) prepare(
-	mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, s settings,
+	mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, options []Option,
 ) (*operation, error) {
+	s := c.settings
+	if err := s.apply(options); err != nil {
+		return nil, err
+	}
 	if id == (ID{}) {
 		return nil, errors.New("the ID is empty: use NewID, Derived or Untracked")
 	}

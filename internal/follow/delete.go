@@ -3,7 +3,6 @@ package follow
 import (
 	"context"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -49,18 +48,10 @@ func (f *Follower) Ours() []wait.Object {
 	return slices.Collect(maps.Values(f.ours))
 }
 
-// Delete deletes Ours, and yields one end for each: Deleted if the object no longer exists, or will be gone when its
+// Delete deletes Ours, and sends one end for each: Deleted if the object no longer exists, or will be gone when its
 // finalizers are, the result of an object that has finished, or Interrupted with an error. State and Ours then lack the
 // object as unfinished, unless there is an error.
-func (f *Follower) Delete() iter.Seq[wait.Ended] {
-	return func(yield func(wait.Ended) bool) {
-		for end := range f.deletions(f.Ours()) {
-			if !yield(end) {
-				return
-			}
-		}
-	}
-}
+func (f *Follower) Delete() <-chan wait.Ended { return f.deletions(f.Ours()) }
 
 func (f *Follower) conclude(end wait.Ended) {
 	f.mu.Lock()
