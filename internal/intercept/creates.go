@@ -216,7 +216,7 @@ func (p *Proxy) respondExisting(w http.ResponseWriter, r *http.Request, sent *po
 		o.Origin = Exists
 		given = &response{http.StatusCreated, result.Response.Header, result.Response.Body}
 	}
-	o.Status = given.status
+	o.Status = given.Status
 	p.config.Done(o)
 	written := given.write(w, r)
 	if !written || err != nil {

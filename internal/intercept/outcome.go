@@ -97,9 +97,9 @@ func outcomeOf(sent *post, claim *keyed.Claim, result exactlyonce.Result, err er
 		r = &response{http.StatusCreated, got.Header, got.Body}
 	default:
 		got.Header.Del("Retry-After") // the time for retries is over
-		r = &response{got.Status, got.Header, got.Body}
+		r = (*response)(got)
 	}
-	o.Status = r.status
+	o.Status = r.Status
 	return o, r
 }
 
@@ -142,11 +142,7 @@ func status(code int, reason metav1.StatusReason, message string) *metav1.Status
 }
 
 // A response is what a client gets.
-type response struct {
-	status int
-	header http.Header
-	body   []byte
-}
+type response exactlyonce.Response
 
 func responseOf(s *metav1.Status) *response {
 	body, _ := json.Marshal(s) // a Status has only fields that can be encoded
@@ -174,11 +170,11 @@ func (p *response) write(w http.ResponseWriter, r *http.Request) bool {
 	if r.Context().Err() != nil {
 		return false
 	}
-	maps.Copy(w.Header(), p.header)
+	maps.Copy(w.Header(), p.Header)
 	for _, key := range ownHeaders {
 		w.Header().Del(key)
 	}
-	w.WriteHeader(p.status)
-	_, err := w.Write(p.body)
+	w.WriteHeader(p.Status)
+	_, err := w.Write(p.Body)
 	return errors.Join(err, http.NewResponseController(w).Flush()) == nil
 }

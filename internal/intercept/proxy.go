@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
@@ -79,11 +80,9 @@ func New(ctx context.Context, c Config) (*Proxy, error) {
 		return nil, err
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	p.types = types{
-		client: client, base: strings.TrimRight(server.String(), "/"), timeout: c.RetryTimeout,
-		known: map[schema.GroupVersion]*metav1.APIResourceList{},
-	}
-	return p, nil
+	p.types = types{timeout: c.RetryTimeout, known: map[schema.GroupVersion][]metav1.APIResource{}}
+	p.types.client, err = discovery.NewDiscoveryClientForConfigAndClient(creates, client)
+	return p, err
 }
 
 // Requests returns the number of requests with the token.

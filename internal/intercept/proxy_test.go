@@ -559,7 +559,7 @@ func (c closing) Flush() { c.close() }
 func TestClosedAfterTheResponse(t *testing.T) {
 	ctx, hangUp := context.WithCancel(t.Context())
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", nil)
-	response := &response{status: 201, body: []byte("{}")}
+	response := &response{Status: 201, Body: []byte("{}")}
 	if !response.write(closing{httptest.NewRecorder(), hangUp}, r) {
 		t.Error("the client counts as one that gave up, but it has the response")
 	}

@@ -2,10 +2,7 @@ package intercept
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -13,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
@@ -20,20 +18,15 @@ import (
 // types has the resource types of the server, by discovery. It asks again for a type that it doesn't know, because a
 // program can create a CustomResourceDefinition before its objects.
 type types struct {
-	client  *http.Client
-	base    string // the URL of the server
+	client  *discovery.DiscoveryClient
 	timeout time.Duration
 
 	mu    sync.Mutex
-	known map[schema.GroupVersion]*metav1.APIResourceList
+	known map[schema.GroupVersion][]metav1.APIResource
 }
 
-const (
-	// discoveryTimeout limits one request.
-	discoveryTimeout = 30 * time.Second
-	// maxDiscovery limits the size of a response.
-	maxDiscovery = 16 << 20
-)
+// discoveryTimeout limits one request.
+const discoveryTimeout = 30 * time.Second
 
 // get returns the type of a resource, or nil if the server doesn't have it. An error means that the server didn't
 // respond.
@@ -45,71 +38,45 @@ func (t *types) get(ctx context.Context, resource schema.GroupVersionResource) (
 	if found != nil {
 		return found, nil
 	}
-	list, err := t.listUntilResponse(ctx, version)
+	types, err := t.listUntilResponse(ctx, version)
 	if err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
-	t.known[version] = list
+	t.known[version] = types
 	t.mu.Unlock()
-	return find(list, resource.Resource), nil
+	return find(types, resource.Resource), nil
 }
 
-func find(list *metav1.APIResourceList, resource string) *metav1.APIResource {
-	if list == nil {
-		return nil
-	}
-	i := slices.IndexFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource })
+func find(types []metav1.APIResource, resource string) *metav1.APIResource {
+	i := slices.IndexFunc(types, func(r metav1.APIResource) bool { return r.Name == resource })
 	if i < 0 {
 		return nil
 	}
-	return &list.APIResources[i]
+	return &types[i]
 }
 
 // listUntilResponse repeats list, because a create must not pass through unprotected only because a response was lost.
-func (t *types) listUntilResponse(ctx context.Context, version schema.GroupVersion) (*metav1.APIResourceList, error) {
+func (t *types) listUntilResponse(ctx context.Context, version schema.GroupVersion) ([]metav1.APIResource, error) {
 	retrier := apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, t.timeout)
 	for {
-		list, err := t.list(ctx, version)
+		types, err := t.list(ctx, version)
 		if err == nil || apierrors.IsUnauthorized(err) || retrier.Wait(ctx, err) != nil {
-			return list, err
+			return types, err
 		}
 	}
 }
 
-// list returns nil if the server doesn't serve the version, or doesn't show it to the user.
-func (t *types) list(ctx context.Context, version schema.GroupVersion) (*metav1.APIResourceList, error) {
+// list returns nothing if the server doesn't serve the version, or doesn't show it to the user.
+func (t *types) list(ctx context.Context, version schema.GroupVersion) ([]metav1.APIResource, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
-	path := "/apis/" + version.String()
-	if version.Group == "" {
-		path = "/api/" + version.Version
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.base+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Accept", "application/json")
-	response, err := t.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	switch response.StatusCode {
-	case http.StatusNotFound, http.StatusForbidden:
+	list, err := t.client.ServerResourcesForGroupVersionWithContext(ctx, version.String())
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 		return nil, nil
-	case http.StatusUnauthorized:
-		return nil, apierrors.NewUnauthorized("the server refuses the credentials of the context")
-	case http.StatusOK:
-	default:
-		return nil, fmt.Errorf("discovery of %s: %s", version, response.Status)
-	}
-	var list metav1.APIResourceList
-	if err := json.NewDecoder(io.LimitReader(response.Body, maxDiscovery)).Decode(&list); err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("discovery of %s: %w", version, err)
 	}
-	if list.Kind != "APIResourceList" {
-		return nil, fmt.Errorf("discovery of %s: the response is not an APIResourceList", version)
-	}
-	return &list, nil
+	return list.APIResources, nil
 }
