@@ -2,6 +2,7 @@ package serverinfo
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -125,9 +126,7 @@ func TestAskForRetries(t *testing.T) {
 	}))
 	defer host.Close()
 	const old, newer = `{"major":"1","minor":"30"}`, `{"major":"1","minor":"32"}`
-	gate := func(on float64) string {
-		return scrapeOf(t, gauges(featureGateMetric, map[string]float64{featureGate: on}))
-	}
+	gate := func(on int) string { return fmt.Sprintf("%sstage=\"BETA\"} %d\n", gateSeries, on) }
 	var server *Server
 	for i, step := range []struct {
 		version, metrics string

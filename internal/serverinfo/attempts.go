@@ -20,13 +20,11 @@ const ServerAttempts = 8
 // emulated version in /version (k8s.io/apiserver 0.33, pkg/server/config.go,
 // EffectiveVersion.Info).
 const (
-	firstGatedMinor     = 30
-	firstOnByDefault    = 31
-	firstLockedMinor    = 32 // version that is emulated
-	lastGatedMinor      = 34
-	featureGate         = "RetryGenerateName"
-	featureGateMetric   = "kubernetes_feature_enabled"
-	featureGateNameAttr = "name"
+	firstGatedMinor  = 30
+	firstOnByDefault = 31
+	firstLockedMinor = 32 // version that is emulated
+	lastGatedMinor   = 34
+	gateSeries       = `kubernetes_feature_enabled{name="RetryGenerateName",`
 )
 
 func unknownRetries() v1alpha1.Retries {
