@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -195,20 +196,11 @@ func failedAt(object *unstructured.Unstructured) uint32 {
 
 // latest returns the latest time in a value, in Unix seconds, or 0.
 func latest(v any) (last uint32) {
-	switch v := v.(type) {
-	case string:
-		if at, err := time.Parse(time.RFC3339, v); err == nil {
-			return uint32(at.Unix())
+	object.EachText(v, func(text string) {
+		if at, err := time.Parse(time.RFC3339, text); err == nil {
+			last = max(last, uint32(at.Unix()))
 		}
-	case []any:
-		for _, item := range v {
-			last = max(last, latest(item))
-		}
-	case map[string]any:
-		for _, item := range v {
-			last = max(last, latest(item))
-		}
-	}
+	})
 	return last
 }
 

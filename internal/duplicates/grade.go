@@ -176,9 +176,10 @@ func (g *grader) addOwner(ctx context.Context, one *group, owner metav1.OwnerRef
 		return err == nil
 	}
 	older, younger := one.Objects[0].Name, one.Objects[1].Name
-	one.olderNamed = one.olderNamed || has(found.Object["spec"], func(text string) bool { return text == older })
-	one.youngerNamed = one.youngerNamed ||
-		has(found.Object, func(text string) bool { return strings.Contains(text, younger) })
+	object.EachText(found.Object["spec"], func(text string) { one.olderNamed = one.olderNamed || text == older })
+	object.EachText(found.Object, func(text string) {
+		one.youngerNamed = one.youngerNamed || strings.Contains(text, younger)
+	})
 	delete(found.Object, "metadata")
 	names := references{}
 	for i := range one.Objects {
@@ -186,23 +187,6 @@ func (g *grader) addOwner(ctx context.Context, one *group, owner metav1.OwnerRef
 	}
 	names.add(found.Object, nameOf(owner), "")
 	return true
-}
-
-// has reports whether a value has a text or a key for which is returns true.
-func has(v any, is func(text string) bool) bool {
-	switch v := v.(type) {
-	case string:
-		return is(v)
-	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return has(item, is) })
-	case map[string]any:
-		for key, item := range v {
-			if is(key) || has(item, is) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func nameOf(owner metav1.OwnerReference) string {
@@ -234,23 +218,13 @@ func (r references) addPod(o *object.Object) error {
 // only contains a name isn't, because it might be a message about a lost object. An object doesn't refer to
 // itself.
 func (r references) add(v any, by, uid string) {
-	switch v := v.(type) {
-	case string:
-		for _, object := range r[v] {
-			if object.UID != uid {
-				refer(object, v1alpha1.DuplicateReference{Object: by})
+	object.EachText(v, func(text string) {
+		for _, named := range r[text] {
+			if named.UID != uid {
+				refer(named, v1alpha1.DuplicateReference{Object: by})
 			}
 		}
-	case []any:
-		for _, item := range v {
-			r.add(item, by, uid)
-		}
-	case map[string]any:
-		for key, item := range v {
-			r.add(key, by, uid)
-			r.add(item, by, uid)
-		}
-	}
+	})
 }
 
 // setGrade sets the grade of a group after its references were read. The younger object of a pair is proposed for

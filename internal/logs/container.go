@@ -60,7 +60,7 @@ func (c *container) state() state {
 	defer c.follower.mu.Unlock()
 	p := c.pod
 	s := state{gone: p.gone, terminating: c.follower.terminating(p.latest), changed: p.changed}
-	if !c.follower.isLate() {
+	if !isClosed(c.follower.late) {
 		s.lateness = c.follower.late
 	} else if s.terminating {
 		s.terminating, s.late = false, true
@@ -166,7 +166,7 @@ func (c *container) readPresent() bool {
 	for c.follower.ctx.Err() == nil {
 		s := c.state()
 		switch {
-		case int(s.RestartCount) > c.run, c.yields():
+		case int(s.RestartCount) > c.run, isClosed(c.turn.yields): // another container needs the stream
 			return true
 		case s.terminated(c.run) != nil || s.ended && !s.gone:
 			if !errors.Is(c.readRest(false), errOtherRun) {
@@ -178,7 +178,7 @@ func (c *container) readPresent() bool {
 				c.gap(time.Time{}, "the Pod was deleted")
 			}
 			return false
-		case c.over(s):
+		case isClosed(c.follower.ended) && !s.terminating: // the container runs on after the wait for it has ended
 			if s.late {
 				c.gap(time.Time{}, fmt.Sprintf("the Pod was still being deleted %s after the wait", drainTimeout))
 			}
@@ -192,26 +192,6 @@ func (c *container) readPresent() bool {
 		_ = pauses.Wait(c.follower.ctx, err)
 	}
 	return false
-}
-
-// yields reports whether another container needs the stream.
-func (c *container) yields() bool {
-	select {
-	case <-c.turn.yields:
-		return true
-	default:
-		return false
-	}
-}
-
-// over reports whether the container runs on after the wait for it has ended.
-func (c *container) over(s state) bool {
-	select {
-	case <-c.follower.ended:
-		return !s.terminating
-	default:
-		return false
-	}
 }
 
 // readRest reads the remaining lines of an ended run. A response that breaks off looks complete. So readRest sends
@@ -231,7 +211,7 @@ func (c *container) readRest(previous bool) error {
 		if c.read != before {
 			retrier = apistatus.NewRetrier(firstPause, longestPause, c.follower.config.RetryTimeout)
 		}
-		if err == nil && c.follower.isLate() {
+		if err == nil && isClosed(c.follower.late) {
 			late++
 		}
 		final := apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) || missing == 3

@@ -272,9 +272,9 @@ func (f *Follower) Drain(unfinished ...types.UID) {
 	}
 }
 
-func (f *Follower) isLate() bool {
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-f.late:
+	case <-c:
 		return true
 	default:
 		return false

@@ -114,3 +114,20 @@ func PoolOf(o *Object) (prefix string, naming Naming) {
 	}
 	return "", Fixed
 }
+
+// EachText calls visit with each text in a JSON value, and with each key.
+func EachText(value any, visit func(text string)) {
+	switch v := value.(type) {
+	case string:
+		visit(v)
+	case []any:
+		for _, item := range v {
+			EachText(item, visit)
+		}
+	case map[string]any:
+		for key, item := range v {
+			visit(key)
+			EachText(item, visit)
+		}
+	}
+}

@@ -98,6 +98,8 @@ func (p *Pruner) keepUsed(
 	return skipped, nil
 }
 
+// visit records each text with one of the prefixes in the spec of unfinished Pods, in whatever field. So it also finds
+// names in fields of later versions, in arguments and in environment variables.
 func (u *uses) visit(o *object.Object) error {
 	if status := statusOf(u.from.Resource, o.Raw); status.Done() {
 		return nil
@@ -114,27 +116,12 @@ func (u *uses) visit(o *object.Object) error {
 	}
 	var value any
 	err := json.Unmarshal(part, &value)
-	u.add(o.Namespace, value)
+	object.EachText(value, func(text string) {
+		if slices.ContainsFunc(u.prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) }) {
+			u.names[[2]string{o.Namespace, text}] = true
+		}
+	})
 	return err
-}
-
-// add adds each text with one of the prefixes, in whatever field. So it also finds names in fields of later versions,
-// in arguments and in environment variables.
-func (u *uses) add(namespace string, value any) {
-	switch value := value.(type) {
-	case string:
-		if slices.ContainsFunc(u.prefixes, func(prefix string) bool { return strings.HasPrefix(value, prefix) }) {
-			u.names[[2]string{namespace, value}] = true
-		}
-	case []any:
-		for _, item := range value {
-			u.add(namespace, item)
-		}
-	case map[string]any:
-		for _, item := range value {
-			u.add(namespace, item)
-		}
-	}
 }
 
 // keep moves the objects that are in use from the objects of a pool to those that are left.
