@@ -11,184 +11,92 @@ import (
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 )
 
 const (
-	sarifSchema  = "https://json.schemastore.org/sarif-2.1.0.json"
-	sarifVersion = "2.1.0"
-	homepage     = "https://github.com/kubectl-genname/kubectl-genname"
+	sarifSchema = "https://json.schemastore.org/sarif-2.1.0.json"
+	homepage    = "https://github.com/kubectl-genname/kubectl-genname"
 )
 
-// The part of SARIF 2.1.0 that GitHub reads (docs.github.com: SARIF support for code scanning).
-type (
-	sarifLog struct {
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct {
-		Tool        sarifTool         `json:"tool"`
-		Invocations []sarifInvocation `json:"invocations"`
-		ColumnKind  string            `json:"columnKind"`
-		Results     []sarifResult     `json:"results"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct {
-		Name           string      `json:"name"`
-		Version        string      `json:"version"`
-		InformationURI string      `json:"informationUri"`
-		Rules          []sarifRule `json:"rules"`
-	}
-	sarifRule struct {
-		ID               string         `json:"id"`
-		Name             string         `json:"name"`
-		ShortDescription sarifText      `json:"shortDescription"`
-		FullDescription  sarifText      `json:"fullDescription"`
-		Help             sarifHelp      `json:"help"`
-		HelpURI          string         `json:"helpUri"`
-		Default          sarifDefault   `json:"defaultConfiguration"`
-		Properties       map[string]any `json:"properties"`
-	}
-	sarifText struct {
-		Text string `json:"text"`
-	}
-	sarifHelp struct {
-		Text     string `json:"text"`
-		Markdown string `json:"markdown"`
-	}
-	sarifDefault struct {
-		Level string `json:"level"`
-	}
-	sarifInvocation struct {
-		Successful    bool                `json:"executionSuccessful"`
-		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
-	}
-	sarifNotification struct {
-		Level     string          `json:"level"`
-		Message   sarifText       `json:"message"`
-		Locations []sarifLocation `json:"locations,omitempty"`
-	}
-	sarifResult struct {
-		RuleID       string             `json:"ruleId"`
-		RuleIndex    int                `json:"ruleIndex"`
-		Level        string             `json:"level"`
-		Message      sarifText          `json:"message"`
-		Locations    []sarifLocation    `json:"locations"`
-		Related      []sarifRelated     `json:"relatedLocations,omitempty"`
-		Fingerprints map[string]string  `json:"partialFingerprints"`
-		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
-	}
-	sarifLocation struct {
-		Physical sarifPhysical  `json:"physicalLocation"`
-		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
-	}
-	sarifRelated struct {
-		sarifLocation
-		Message sarifText `json:"message"`
-	}
-	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   sarifRegion   `json:"region"`
-	}
-	sarifArtifact struct {
-		URI       string `json:"uri"`
-		URIBaseID string `json:"uriBaseId,omitempty"`
-	}
-	sarifRegion struct {
-		StartLine   int `json:"startLine"`
-		StartColumn int `json:"startColumn,omitempty"`
-	}
-	sarifLogical struct {
-		FullyQualifiedName string `json:"fullyQualifiedName"`
-		Kind               string `json:"kind"`
-	}
-	sarifSuppression struct {
-		Kind          string `json:"kind"`
-		Justification string `json:"justification"`
-	}
-)
+// sarif is an object of SARIF 2.1.0. It has the fields that GitHub reads (docs.github.com: SARIF support for code
+// scanning).
+type sarif = map[string]any
 
 // printSARIF prints SARIF 2.1.0. Silenced findings are suppressed results.
 func (o *options) printSARIF(result *lint.Result) error {
-	run := sarifRun{
-		Tool: sarifTool{sarifDriver{
-			Name: "kubectl-genname", Version: buildinfo.Version(), InformationURI: homepage, Rules: sarifRules(),
-		}},
-		ColumnKind:  "unicodeCodePoints",
-		Results:     []sarifResult{},
-		Invocations: []sarifInvocation{invocation(o.repository, result)},
-	}
-	seen := map[string]int{}
+	results, seen := []sarif{}, map[string]int{}
 	for _, f := range result.Findings {
-		artifact := o.repository.artifact(f.Object.File)
-		hash := fingerprint(artifact.URI, f)
+		hash := fingerprint(o.repository.artifact(f.Object.File), f)
 		seen[hash]++
-		one := sarifResult{
-			RuleID: f.Rule.Name, RuleIndex: slices.Index(rules.All, f.Rule), Level: string(f.Level),
-			Message: sarifText{fmt.Sprintf("%s (%s). Fix: %s.", f.Message, title(f.Object), f.Help)},
-			Locations: []sarifLocation{{
-				sarifPhysical{artifact, sarifRegion{f.Line, f.Column}},
-				[]sarifLogical{{qualifiedName(f.Object), "resource"}},
+		one := sarif{
+			"ruleId": f.Rule.Name, "ruleIndex": slices.Index(rules.All, f.Rule), "level": f.Level,
+			"message": sarif{"text": fmt.Sprintf("%s (%s). Fix: %s.", f.Message, title(f.Object), f.Help)},
+			"locations": []sarif{{
+				"physicalLocation": o.repository.place(f.Object.File, f.Position),
+				"logicalLocations": []sarif{{"fullyQualifiedName": qualifiedName(f.Object), "kind": "resource"}},
 			}},
-			Related:      relatedLocations(o.repository, f),
-			Fingerprints: map[string]string{"primaryLocationLineHash": fmt.Sprintf("%s:%d", hash, seen[hash])},
+			"relatedLocations":    relatedLocations(o.repository, f),
+			"partialFingerprints": sarif{"primaryLocationLineHash": fmt.Sprintf("%s:%d", hash, seen[hash])},
 		}
 		if f.Silence != nil {
 			kind := "inSource"
 			if isKnown(f) {
 				kind = "external"
 			}
-			one.Suppressions = []sarifSuppression{{kind, f.Silence.Reason}}
+			one["suppressions"] = []sarif{{"kind": kind, "justification": f.Silence.Reason}}
 		}
-		run.Results = append(run.Results, one)
+		results = append(results, one)
 	}
 	encoder := json.NewEncoder(output.InertJSON(o.Out))
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
+	return encoder.Encode(sarif{"$schema": sarifSchema, "version": "2.1.0", "runs": []sarif{{
+		"tool": sarif{"driver": sarif{
+			"name": "kubectl-genname", "version": buildinfo.Version(), "informationUri": homepage, "rules": sarifRules(),
+		}},
+		"columnKind": "unicodeCodePoints", "results": results, "invocations": []sarif{invocation(o.repository, result)},
+	}}})
 }
 
-func relatedLocations(repository repository, f lint.Finding) []sarifRelated {
-	var found []sarifRelated
+func relatedLocations(repository repository, f lint.Finding) []sarif {
+	found := []sarif{}
 	for _, r := range f.Related {
-		found = append(found, sarifRelated{
-			sarifLocation{Physical: sarifPhysical{repository.artifact(r.Object.File), sarifRegion{r.Line, r.Column}}},
-			sarifText{title(r.Object) + " (" + r.About + ")"},
+		found = append(found, sarif{
+			"physicalLocation": repository.place(r.Object.File, r.Position),
+			"message":          sarif{"text": title(r.Object) + " (" + r.About + ")"},
 		})
 	}
 	return found
 }
 
-func invocation(r repository, result *lint.Result) sarifInvocation {
-	one := sarifInvocation{Successful: len(result.Unreadable) == 0}
+func invocation(r repository, result *lint.Result) sarif {
+	notices := []sarif{}
 	for _, u := range result.Unreadable {
-		notice := sarifNotification{Level: "error", Message: sarifText{unreadable(u).Error()}}
+		notice := sarif{"level": "error", "message": sarif{"text": unreadable(u).Error()}}
 		if u.Line > 0 {
-			place := sarifPhysical{r.artifact(u.File), sarifRegion{StartLine: u.Line}}
-			notice.Locations = []sarifLocation{{Physical: place}}
+			notice["locations"] = []sarif{{"physicalLocation": r.place(u.File, u.Position)}}
 		}
-		one.Notifications = append(one.Notifications, notice)
+		notices = append(notices, notice)
 	}
-	return one
+	return sarif{"executionSuccessful": len(notices) == 0, "toolExecutionNotifications": notices}
 }
 
-func sarifRules() []sarifRule {
-	var found []sarifRule
+func sarifRules() []sarif {
+	var found []sarif
 	for _, rule := range rules.All {
 		page := rule.Page()
-		found = append(found, sarifRule{
-			ID: rule.Name, Name: rule.Name,
-			ShortDescription: sarifText{page.Finds},
-			FullDescription:  sarifText{page.Why},
-			Help:             sarifHelp{page.Fix, page.Text},
-			HelpURI:          homepage + "/blob/main/docs/rules/" + rule.Name + ".md",
-			Default:          sarifDefault{string(rule.Levels[0])},
-			Properties:       map[string]any{"tags": []string{"kubernetes", "names"}, "precision": "very-high"},
+		found = append(found, sarif{
+			"id": rule.Name, "name": rule.Name,
+			"shortDescription":     sarif{"text": page.Finds},
+			"fullDescription":      sarif{"text": page.Why},
+			"help":                 sarif{"text": page.Fix, "markdown": page.Text},
+			"helpUri":              homepage + "/blob/main/docs/rules/" + rule.Name + ".md",
+			"defaultConfiguration": sarif{"level": rule.Levels[0]},
+			"properties":           sarif{"tags": []string{"kubernetes", "names"}, "precision": "very-high"},
 		})
 	}
 	return found
@@ -196,8 +104,9 @@ func sarifRules() []sarifRule {
 
 // fingerprint identifies a finding by rule, file, object and field, so text that is inserted above
 // it doesn't matter.
-func fingerprint(uri string, f lint.Finding) string {
-	sum := sha256.Sum256(fmt.Append(nil, f.Rule.Name, "\x00", uri, "\x00", qualifiedName(f.Object), "\x00", f.Path))
+func fingerprint(artifact sarif, f lint.Finding) string {
+	object := qualifiedName(f.Object)
+	sum := sha256.Sum256(fmt.Append(nil, f.Rule.Name, "\x00", artifact["uri"], "\x00", object, "\x00", f.Path))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -227,13 +136,22 @@ func (r repository) path(file string) string {
 	return filepath.ToSlash(file)
 }
 
-func (r repository) artifact(file string) sarifArtifact {
+// place is a physicalLocation.
+func (r repository) place(file string, at manifest.Position) sarif {
+	region := sarif{"startLine": at.Line}
+	if at.Column > 0 {
+		region["startColumn"] = at.Column
+	}
+	return sarif{"artifactLocation": r.artifact(file), "region": region}
+}
+
+func (r repository) artifact(file string) sarif {
 	if isURL(file) {
-		return sarifArtifact{URI: file}
+		return sarif{"uri": file}
 	}
 	path := r.path(file)
 	if filepath.IsAbs(filepath.FromSlash(path)) {
-		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(path, "/")}).String()}
+		return sarif{"uri": (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(path, "/")}).String()}
 	}
-	return sarifArtifact{URI: (&url.URL{Path: path}).String(), URIBaseID: "%SRCROOT%"}
+	return sarif{"uri": (&url.URL{Path: path}).String(), "uriBaseId": "%SRCROOT%"}
 }
