@@ -52,7 +52,7 @@ func (r *served) respond() *http.Response {
 	case r.http.URL.Path == reviewPath && r.http.Method == http.MethodPost:
 		return r.review()
 	case !r.known():
-		return r.server.discover(r.http.URL.Path, accept)
+		return r.server.discover(r.http.URL.Path)
 	case accept != "" && !strings.Contains(accept, "json") && !strings.Contains(accept, "*/*"):
 		return refuse(statusError(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
 			"406: Not Acceptable\n\nAvailable representations: application/json"))
