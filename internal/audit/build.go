@@ -30,6 +30,8 @@ type Counted struct {
 	Folds []census.TypeFold
 	// Others has these objects of a watch, in one row for each type.
 	Others []pools.Row
+	// ByNumber has the number of objects of types that are not listed.
+	ByNumber []v1alpha1.TypeObjects
 	// Jobs are census.Counts.Jobs.
 	Jobs map[uint64]bool
 }
@@ -232,8 +234,6 @@ func (b *builder) result(counted *Counted) (*Result, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	resources := resourceNames(counted.Types)
-	slices.Sort(resources)
 	coverage := census.Coverage{
 		Types: counted.Types, Skipped: slices.Concat(counted.Skipped, counted.Summary.Skipped),
 		Namespace: b.config.Namespace, Named: b.config.TypesNamed,
@@ -242,20 +242,20 @@ func (b *builder) result(counted *Counted) (*Result, error) {
 	read := coverage.Read()
 	report := &v1alpha1.AuditReport{
 		TypeMeta: v1alpha1.TypeOf("AuditReport"),
-		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(b.config.countedAt())},
+		Metadata: v1alpha1.ReportMetadata{CreationTimestamp: metav1.NewTime(b.config.countedAt())},
 		Server:   counted.Server,
-		Scope:    b.scope(resources),
+		Scope:    b.scope(census.Names(counted.Types)),
 		Summary: v1alpha1.AuditSummary{
 			ResourceTypes: len(read), Objects: counted.Summary.Objects,
 			Prefixes: b.prefixes, Requests: counted.Summary.Requests,
 			Seconds:      counted.Ended.Sub(b.config.Began).Seconds(),
-			Inconsistent: resourceNames(counted.Summary.Inconsistent),
+			Inconsistent: append([]string{}, counted.Summary.Inconsistent...),
 			AheadSeconds: b.aheadOf(counted.Ended),
 		},
 		Verdict:  b.verdictOn(folded),
 		Items:    items,
 		Folded:   folded,
-		ByNumber: b.typeObjects(counted.Summary.ByNumber),
+		ByNumber: b.typeObjects(counted.ByNumber),
 		Gone: b.old.gone(b.seen, func(key v1alpha1.PrefixRef) bool {
 			return b.wasRead(key, read, coverage.Skipped)
 		}),

@@ -18,7 +18,7 @@ import (
 // saved is an audit of two days before, of all Jobs and Pods.
 func saved(change func(*v1alpha1.AuditReport)) *v1alpha1.AuditReport {
 	report := &v1alpha1.AuditReport{
-		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(began.Add(-48 * time.Hour))},
+		Metadata: v1alpha1.ReportMetadata{CreationTimestamp: metav1.NewTime(began.Add(-48 * time.Hour))},
 		Scope: v1alpha1.AuditScope{
 			AllNamespaces: true, Resources: []string{"jobs.batch", "pods"}, MinCount: 10,
 		},

@@ -51,18 +51,11 @@ func (b *builder) wasRead(key v1alpha1.PrefixRef, read []census.Resource, skippe
 }
 
 // typeObjects returns the types of which the report has only the number of objects. The largest comes first.
-func (b *builder) typeObjects(counts []census.TypeCount) []v1alpha1.TypeObjects {
-	result := b.byNumber
-	for _, count := range counts {
-		result = append(result, v1alpha1.TypeObjects{
-			Group: count.Resource.Group, Resource: count.Resource.Resource, Objects: count.Objects,
-		})
-	}
-	slices.SortFunc(result, func(x, y v1alpha1.TypeObjects) int {
+func (b *builder) typeObjects(counts []v1alpha1.TypeObjects) []v1alpha1.TypeObjects {
+	return slices.SortedFunc(slices.Values(slices.Concat(b.byNumber, counts)), func(x, y v1alpha1.TypeObjects) int {
 		return cmp.Or(cmp.Compare(y.Objects, x.Objects),
 			cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource))
 	})
-	return result
 }
 
 // gate returns the limits and the name pools that exceed them, nil without a limit.
@@ -76,12 +69,4 @@ func (b *builder) gate() *v1alpha1.AuditGate {
 		ExceededCount: b.exceededCount,
 		Exceeded:      append([]v1alpha1.AuditExceeded{}, b.exceeded.first()...),
 	}
-}
-
-func resourceNames(resources []census.Resource) []string {
-	result := make([]string, len(resources))
-	for i, r := range resources {
-		result[i] = r.GroupResource().String()
-	}
-	return result
 }

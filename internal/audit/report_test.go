@@ -97,7 +97,7 @@ func TestInconsistentUnderAGate(t *testing.T) {
 	for _, gate := range []*int64{nil, &limit} {
 		pods := []census.Resource{resource("", "pods")}
 		result, err := building(Config{FailAboveCount: gate}).report(Counted{
-			Types: pods, Summary: census.Summary{Inconsistent: pods},
+			Types: pods, Summary: census.Summary{Inconsistent: []string{"pods"}},
 		})
 		if err != nil || result.Report.Complete != (gate == nil) {
 			t.Errorf("a gate: %v: %+v, %v", gate != nil, result, err)
@@ -119,7 +119,7 @@ func TestReport(t *testing.T) {
 		Types:   []census.Resource{resource("", "pods"), resource("batch", "jobs"), resource("", "configmaps")},
 		Skipped: []census.Skipped{skipped("events", "", census.Excluded)},
 		Summary: census.Summary{
-			Objects: 7, Requests: 3, Inconsistent: []census.Resource{resource("batch", "jobs")},
+			Objects: 7, Requests: 3, Inconsistent: []string{"jobs.batch"},
 			Skipped: []census.Skipped{skipped("pods", "ci", census.Forbidden)},
 		},
 	})
@@ -128,7 +128,7 @@ func TestReport(t *testing.T) {
 	}
 	want := &v1alpha1.AuditReport{
 		TypeMeta: metav1.TypeMeta{APIVersion: "genname.dev/v1alpha1", Kind: "AuditReport"},
-		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(began)},
+		Metadata: v1alpha1.ReportMetadata{CreationTimestamp: metav1.NewTime(began)},
 		Server:   server,
 		Scope: v1alpha1.AuditScope{
 			Namespace: "ci", Resources: []string{"configmaps", "jobs.batch", "pods"}, LabelSelector: "app=x", MinCount: 10,

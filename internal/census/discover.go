@@ -146,6 +146,16 @@ func Contains(types []Resource, r Resource) bool {
 	return slices.ContainsFunc(types, func(other Resource) bool { return other.GroupResource() == r.GroupResource() })
 }
 
+// Names returns the sorted names of types.
+func Names(types []Resource) []string {
+	names := []string{}
+	for _, r := range types {
+		names = append(names, r.GroupResource().String())
+	}
+	slices.Sort(names)
+	return names
+}
+
 // ResourceOf returns the resource type of a kind.
 func ResourceOf(mapper meta.RESTMapper, kind schema.GroupVersionKind) (Resource, error) {
 	mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)

@@ -25,16 +25,8 @@ type Summary struct {
 	Objects, Requests int64
 	// Skipped are the types that could not be read, in order. The visitors of these types were not committed.
 	Skipped []Skipped
-	// Inconsistent are the resources whose lists have pages of different states.
-	Inconsistent []Resource
-	// ByNumber has the number of objects of types that are not listed, in decreasing order.
-	ByNumber []TypeCount
-}
-
-// TypeCount is a number of objects of one resource type.
-type TypeCount struct {
-	Resource Resource
-	Objects  int64
+	// Inconsistent are the names of the types whose lists have pages of different states.
+	Inconsistent []string
 }
 
 // Sort sorts the results. They arrived in a random order.
@@ -45,14 +37,7 @@ func (s *Summary) Sort() {
 			cmp.Compare(a.Namespace, b.Namespace),
 		)
 	})
-	slices.SortFunc(s.Inconsistent, compareTypes)
-	slices.SortFunc(s.ByNumber, func(a, b TypeCount) int {
-		return cmp.Or(cmp.Compare(b.Objects, a.Objects), compareTypes(a.Resource, b.Resource))
-	})
-}
-
-func compareTypes(a, b Resource) int {
-	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
+	slices.Sort(s.Inconsistent)
 }
 
 // ledger has the results of the lists of a scan, which are read in parallel. ledger calls the functions of the
@@ -73,7 +58,7 @@ func (l *ledger) commit(r Resource, read listRead, began time.Time) {
 	s := &l.summary
 	s.Objects += read.objects
 	if read.inconsistent {
-		s.Inconsistent = append(s.Inconsistent, r)
+		s.Inconsistent = append(s.Inconsistent, r.GroupResource().String())
 	}
 	if l.listed != nil {
 		l.listed(Listed{r, read.objects, read.at, began})

@@ -459,7 +459,7 @@ func TestFewerThanAnnounced(t *testing.T) {
 		return n == 1
 	}
 	_, summary := countOf(t, a, &Scanner{ChunkSize: 40})
-	if summary.Objects != 40 || !slices.Equal(summary.Inconsistent, []Resource{configMaps}) {
+	if summary.Objects != 40 || !slices.Equal(summary.Inconsistent, []string{"configmaps"}) {
 		t.Errorf("%d objects, inconsistent %v, want 40 and configmaps", summary.Objects, summary.Inconsistent)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 // Size is the number of objects of one type.
@@ -51,16 +52,17 @@ func (s *Scanner) Sizes(ctx context.Context, resources []Resource, namespace str
 }
 
 // Numbers requests the numbers of objects of some types. A type whose number the server doesn't report is left out.
-func (s *Scanner) Numbers(ctx context.Context, resources []Resource, namespace string) (counts []TypeCount) {
+func (s *Scanner) Numbers(ctx context.Context, resources []Resource, namespace string) []v1alpha1.TypeObjects {
 	numbered := *s
 	numbered.Progress, numbered.RetryTimeout = nil, time.Nanosecond // they aren't worth a wait
 	sizes, _, err := numbered.Sizes(ctx, resources, namespace)
 	if err != nil {
 		return nil
 	}
+	var counts []v1alpha1.TypeObjects
 	for _, size := range sizes {
-		if size.Known {
-			counts = append(counts, TypeCount{size.Resource, size.Objects})
+		if r := size.Resource; size.Known {
+			counts = append(counts, v1alpha1.TypeObjects{Group: r.Group, Resource: r.Resource, Objects: size.Objects})
 		}
 	}
 	return counts

@@ -59,8 +59,8 @@ type Result struct {
 	// Skipped lists the resource types and objects that could not be read or compared. The result lacks
 	// their groups and their references to other objects.
 	Skipped []census.Skipped
-	// Inconsistent are the resource types whose list has pages of different states.
-	Inconsistent []census.Resource
+	// Inconsistent are the names of the types whose lists have pages of different states.
+	Inconsistent []string
 }
 
 // Find reads the cluster. An error that Find returns is about the configuration. When ctx is done, everything that

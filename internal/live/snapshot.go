@@ -120,7 +120,7 @@ func (c *counts) addTo(all *Snapshot, namespace string, named bool) {
 		all.Others = append(all.Others, others)
 	}
 	if c.listed.unsteady {
-		all.Inconsistent = append(all.Inconsistent, c.resource)
+		all.Inconsistent = append(all.Inconsistent, c.resource.GroupResource().String())
 	}
 	all.Skipped = append(all.Skipped, c.missing(count)...)
 }

@@ -7,10 +7,10 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type AuditReport struct {
 	metav1.TypeMeta `json:",inline"`
 
-	Metadata AuditMetadata `json:"metadata"`
-	Server   AuditServer   `json:"server"`
-	Scope    AuditScope    `json:"scope"`
-	Summary  AuditSummary  `json:"summary"`
+	Metadata ReportMetadata `json:"metadata"`
+	Server   AuditServer    `json:"server"`
+	Scope    AuditScope     `json:"scope"`
+	Summary  AuditSummary   `json:"summary"`
 	// Verdict is the summary to read first; absent with --watch.
 	Verdict *AuditVerdict `json:"verdict,omitempty"`
 	// Items are the prefixes that the report shows, in the order of --sort-by.
@@ -37,13 +37,6 @@ type AuditReport struct {
 	// Gate holds the limits of the --fail-above flags, and the prefixes above them. It is
 	// null if you set none.
 	Gate *AuditGate `json:"gate"`
-}
-
-// AuditMetadata holds the time of the report.
-type AuditMetadata struct {
-	// CreationTimestamp is the time of the counts: the start of the audit, or with --watch
-	// the time of the report.
-	CreationTimestamp metav1.Time `json:"creationTimestamp"`
 }
 
 // AuditServer describes the API server.

@@ -23,9 +23,9 @@ const (
 type DuplicateReport struct {
 	metav1.TypeMeta `json:",inline"`
 
-	Metadata DuplicateMetadata `json:"metadata"`
-	Scope    DuplicateScope    `json:"scope"`
-	Summary  DuplicateSummary  `json:"summary"`
+	Metadata ReportMetadata   `json:"metadata"`
+	Scope    DuplicateScope   `json:"scope"`
+	Summary  DuplicateSummary `json:"summary"`
 	// Items are the groups: confirmed ones first, then likely ones, then possible ones.
 	Items []DuplicateItem `json:"items"`
 	// Skipped are the types that could not be read, and why.
@@ -36,12 +36,6 @@ type DuplicateReport struct {
 	Complete bool `json:"complete"`
 	// Gate is the gate of --fail-above-count, or null.
 	Gate *DuplicateGate `json:"gate"`
-}
-
-// DuplicateMetadata is when the report was made.
-type DuplicateMetadata struct {
-	// CreationTimestamp is the time when the search began.
-	CreationTimestamp metav1.Time `json:"creationTimestamp"`
 }
 
 // DuplicateScope is the scope of the comparison.

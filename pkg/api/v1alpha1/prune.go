@@ -9,7 +9,7 @@ import (
 type PruneReport struct {
 	metav1.TypeMeta `json:",inline"`
 
-	Metadata PruneMetadata `json:"metadata"`
+	Metadata ReportMetadata `json:"metadata"`
 	// DryRun is true for a plan: without --yes nothing is deleted.
 	DryRun   bool          `json:"dryRun"`
 	Criteria PruneCriteria `json:"criteria"`
@@ -24,12 +24,6 @@ type PruneReport struct {
 	// Complete is true if nothing failed, nothing is unknown, and nothing was left out
 	// because of an interrupt or an error. It is true for a plan.
 	Complete bool `json:"complete"`
-}
-
-// PruneMetadata is when the report was made.
-type PruneMetadata struct {
-	// CreationTimestamp is the server's time before the objects were listed.
-	CreationTimestamp metav1.Time `json:"creationTimestamp"`
 }
 
 // PruneCriteria are the conditions that an object must meet to be deleted.

@@ -92,6 +92,13 @@ type ServerVersion struct {
 // GroupVersion is the apiVersion of all kinds here.
 var GroupVersion = schema.GroupVersion{Group: "genname.dev", Version: "v1alpha1"}
 
+// ReportMetadata holds the time of a report.
+type ReportMetadata struct {
+	// CreationTimestamp is the server's time when the command began to count. With audit --watch, it is the time of the
+	// report.
+	CreationTimestamp metav1.Time `json:"creationTimestamp"`
+}
+
 // TypeOf returns the TypeMeta of a kind.
 func TypeOf(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: kind}

@@ -91,7 +91,7 @@ func (r *run) once(ctx context.Context) error {
 		Folds: counts.Folds(), Jobs: counts.Jobs(),
 	}
 	if !r.config.TypesNamed {
-		counted.Summary.ByNumber = scanner.Numbers(ctx, census.Unmentioned, r.config.Namespace)
+		counted.ByNumber = scanner.Numbers(ctx, census.Unmentioned, r.config.Namespace)
 	}
 	rows := func(each func(pools.Row)) {
 		for pool := range counts.All() {

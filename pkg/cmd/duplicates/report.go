@@ -1,7 +1,6 @@
 package duplicates
 
 import (
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,15 +16,15 @@ func (o *options) report(
 ) *v1alpha1.DuplicateReport {
 	report := &v1alpha1.DuplicateReport{
 		TypeMeta: v1alpha1.TypeOf("DuplicateReport"),
-		Metadata: v1alpha1.DuplicateMetadata{CreationTimestamp: metav1.NewTime(began.UTC().Truncate(time.Second))},
+		Metadata: v1alpha1.ReportMetadata{CreationTimestamp: metav1.NewTime(began.UTC().Truncate(time.Second))},
 		Scope: v1alpha1.DuplicateScope{
-			AllNamespaces: o.AllNamespaces, Namespace: o.Namespace, Resources: namesOf(coverage.Types),
+			AllNamespaces: o.AllNamespaces, Namespace: o.Namespace, Resources: census.Names(coverage.Types),
 			LabelSelector: o.Selector, WithinSeconds: time.Duration(o.within).Seconds(),
 			Since: metav1.NewTime(began.Add(-time.Duration(o.since)).UTC().Truncate(time.Second)),
 		},
 		Summary: v1alpha1.DuplicateSummary{
 			Objects: result.Objects, Recent: result.Recent, Compared: result.Candidates,
-			Seconds: ended.Sub(began).Seconds(), Inconsistent: namesOf(result.Inconsistent),
+			Seconds: ended.Sub(began).Seconds(), Inconsistent: append([]string{}, result.Inconsistent...),
 		},
 		Items:   append([]v1alpha1.DuplicateItem{}, result.Groups...),
 		Skipped: append([]v1alpha1.Skipped{}, coverage.Skipped...),
@@ -54,14 +53,4 @@ func count(report *v1alpha1.DuplicateReport) {
 			}
 		}
 	}
-}
-
-// namesOf returns types as RESOURCE.GROUP, in order.
-func namesOf(resources []census.Resource) []string {
-	names := []string{}
-	for _, r := range resources {
-		names = append(names, r.GroupResource().String())
-	}
-	slices.Sort(names)
-	return names
 }

@@ -81,7 +81,7 @@ func TestInconsistentUnderAGate(t *testing.T) {
 	pods := []census.Resource{{GroupVersionResource: schema.GroupVersionResource{Resource: "pods"}}}
 	for _, gate := range []bool{false, true} {
 		o := &options{gate: gate}
-		report := o.report(&duplicates.Result{Inconsistent: pods}, census.Coverage{Types: pods}, time.Time{}, time.Time{})
+		report := o.report(&duplicates.Result{Inconsistent: []string{"pods"}}, census.Coverage{Types: pods}, time.Time{}, time.Time{})
 		if err := evaluate(t.Context(), report); report.Complete == gate || (err != nil) != gate {
 			t.Errorf("a gate: %v: complete %v, %v", gate, report.Complete, err)
 		}

@@ -29,7 +29,7 @@ func newReport(plan *prune.Plan, pruner *prune.Pruner, all bool) *v1alpha1.Prune
 	}
 	report := &v1alpha1.PruneReport{
 		TypeMeta: v1alpha1.TypeOf("PruneReport"),
-		Metadata: v1alpha1.PruneMetadata{CreationTimestamp: metav1.NewTime(c.Now)},
+		Metadata: v1alpha1.ReportMetadata{CreationTimestamp: metav1.NewTime(c.Now)},
 		Criteria: v1alpha1.PruneCriteria{
 			AllNamespaces: pruner.Namespace == "", Namespace: pruner.Namespace, LabelSelector: c.Selector,
 			CreatedBefore: v1alpha1.TimeOrNil(c.Before), FinishedBefore: v1alpha1.TimeOrNil(c.EndedBefore),

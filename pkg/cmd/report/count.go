@@ -82,9 +82,7 @@ func count(ctx context.Context, s *scan.Session, prefixes []wantedPrefix) (subje
 				counted.nearest[i].Offer(prefixes[i].prefix, pool.Prefix, pool.Names)
 			}
 		}
-		for _, r := range summary.Inconsistent {
-			inconsistent = append(inconsistent, r.GroupResource().String())
-		}
+		inconsistent = append(inconsistent, summary.Inconsistent...)
 	}
 	for i, p := range prefixes {
 		counted.populations[i].Server, _ = s.Cluster.RetriesOf(p.resource.GroupVersion())
