@@ -24,32 +24,14 @@ func Grouped[N int | int64](n N) string {
 	return digits
 }
 
-// ChanceOf returns a probability for people: "0", "1 in 1.6e13", "0.87%", "> 99.99%".
+// ChanceOf returns a probability as people read it at a glance, with three digits at most: "0", "1 in 1.6e13",
+// "1 in 6.2 million", "0.0064%", "21.6%", "> 99.9%".
 func ChanceOf(p float64) string {
 	switch {
 	case p == 0:
 		return "0"
-	case p < 1e-5:
-		return "1 in " + exponents.Replace(strconv.FormatFloat(min(1/p, math.MaxFloat64), 'e', 1, 64))
-	case p == 1:
-		return "100%"
-	case p > 0.9999:
-		return "> 99.99%"
-	case p >= 0.001:
-		return trimmed(strconv.FormatFloat(p*100, 'f', 2, 64)) + "%"
-	}
-	return trimmed(Significant(p*100)) + "%"
-}
-
-// Negligible is the text of Odds for a chance below one in 10^9.
-const Negligible = "–"
-
-// Odds returns a probability as people read it at a glance, with three digits at most:
-// "21.6%", "0.0064%", "1 in 6.2 million", or Negligible.
-func Odds(p float64) string {
-	switch {
 	case p < 1e-9:
-		return Negligible
+		return "1 in " + exponents.Replace(strconv.FormatFloat(min(1/p, math.MaxFloat64), 'e', 1, 64))
 	case p < 1e-5:
 		return "1 in " + Round(int64(math.Round(1/p)))
 	case p == 1:
@@ -60,6 +42,17 @@ func Odds(p float64) string {
 		return strconv.FormatFloat(p*100, 'g', 3, 64) + "%"
 	}
 	return trimmed(Significant(p*100)) + "%"
+}
+
+// Negligible is the text of Odds for a chance below one in 10^9.
+const Negligible = "–"
+
+// Odds returns a probability for a cell of a table.
+func Odds(p float64) string {
+	if p < 1e-9 {
+		return Negligible
+	}
+	return ChanceOf(p)
 }
 
 // Round returns a number with two significant digits. Large numbers are in millions: 6.2 million.
