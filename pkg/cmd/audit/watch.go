@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // mostPainted is the largest number of rows of a painted report without --top. A cluster can have a hundred
@@ -130,7 +129,7 @@ func (w *watchRun) newEngine() *live.Engine {
 func (w *watchRun) reportTo(line func(text string)) {
 	wait := cluster.ServerWait{For: w.run.session.ServerWait.For, Print: line}
 	w.engine.Scanner.Unreachable, w.engine.Scanner.Resting = wait.Report, reportRest(line)
-	w.engine.Notify = func(n live.Notice) { line(noticeText(n)) }
+	w.engine.Notify = func(n live.Notice) { line(scan.NoticeText(n)) }
 }
 
 // follow prints changes until the user quits, or the time is up.
@@ -272,30 +271,4 @@ func watchedText(s live.Snapshot) string {
 	}
 	return fmt.Sprintf("Watched %s: %s, %.0f%% of them updates that change no count, %s",
 		types, events, 100*float64(s.Idle)/float64(s.Events), gaps)
-}
-
-// noticeText returns a notice for people.
-func noticeText(n live.Notice) string {
-	resource := n.Resource.String()
-	switch n.Type {
-	case live.Gap:
-		from, to := n.From.Format(time.TimeOnly), n.To.Format(time.TimeOnly)
-		return terminal.Warningf("%s was counted again, because the watch lost events from %s to %s (%v). "+
-			"The names are correct, but creates and deletes are lower bounds", resource, from, to, n.Cause)
-	case live.Unwatched:
-		return terminal.Warningf("%s can't be watched, so it is counted again at each interval: %v",
-			resource, n.Cause)
-	case live.Watched:
-		return terminal.Sprintf("%s is watched now", resource)
-	case live.Appeared:
-		return terminal.Sprintf("%s is a new resource type", resource)
-	case live.Vanished:
-		return terminal.Sprintf("%s is no longer a resource type", resource)
-	case live.Crowded:
-		return terminal.Sprintf("%s has more than %d prefixes: new ones have no row", resource, live.MaxPrefixes)
-	case live.Undiscovered:
-		return terminal.Warningf("the resource types can't be discovered, so new types aren't counted yet: "+
-			"%v", n.Cause)
-	}
-	return ""
 }

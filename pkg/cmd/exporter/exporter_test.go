@@ -13,10 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
 
@@ -84,27 +82,5 @@ func TestAddressInUse(t *testing.T) {
 	}
 	if err := stopped(metricsFlag, errors.New("broken")); err == nil || !strings.Contains(err.Error(), "--"+metricsFlag) {
 		t.Errorf("%v, want an error of --%s", err, metricsFlag)
-	}
-}
-
-// Each notice of the engine is one line of the log, regardless of the server's text.
-func TestNotices(t *testing.T) {
-	pods, cause := schema.GroupResource{Resource: "pods"}, errors.New("gone\n\x1b[2J")
-	for what, want := range map[live.NoticeType]string{
-		live.Gap:          "Warning: pods was counted again, and its creates",
-		live.Unwatched:    "Warning: pods is listed repeatedly and has no counters, because it can't be watched: gone",
-		live.Watched:      "pods is watched now",
-		live.Appeared:     "pods is a new resource type",
-		live.Vanished:     "pods is no longer a resource type",
-		live.Crowded:      "Warning: pods has more than 100000 prefixes",
-		live.Undiscovered: "Warning: the resource types can't be discovered, so new types aren't counted yet: gone",
-	} {
-		var out bytes.Buffer
-		o := &options{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}
-		o.notice(live.Notice{Type: what, Resource: pods, Cause: cause})
-		line := out.String()
-		if !strings.HasPrefix(line, want) || strings.Count(line, "\n") != 1 || strings.ContainsRune(line, '\x1b') {
-			t.Errorf("%s: %q, want %q", what, line, want)
-		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -122,7 +123,7 @@ func (o *options) newEngine(
 	})
 	engine.Types, engine.Namespace, engine.Named = known, o.scope.Namespace, len(o.types) > 0
 	engine.MinCount, engine.Discover, engine.ClockSkew = o.minCount, types.Discover, c.ClockSkew(ctx)
-	engine.Notify = o.notice
+	engine.Notify = func(n live.Notice) { o.log(scan.NoticeText(n)) }
 	return engine
 }
 
@@ -162,28 +163,5 @@ func (o *options) report(state exporter.State) {
 	if state.Ready && !o.isReady.Swap(true) {
 		o.log(terminal.Sprintf("Counted %s of %s. The exporter is ready.",
 			humanize.Count(state.Objects, "object"), humanize.Count(state.Types, "type")))
-	}
-}
-
-func (o *options) notice(n live.Notice) {
-	resource := n.Resource.String()
-	switch n.Type {
-	case live.Gap:
-		o.log(terminal.Warningf("%s was counted again, and its creates and deletes are lower bounds, "+
-			"because the watch lost events: %v", resource, n.Cause))
-	case live.Unwatched:
-		o.log(terminal.Warningf("%s is listed repeatedly and has no counters, because it can't be watched: %v",
-			resource, n.Cause))
-	case live.Watched:
-		o.log(terminal.Sprintf("%s is watched now", resource))
-	case live.Appeared:
-		o.log(terminal.Sprintf("%s is a new resource type", resource))
-	case live.Vanished:
-		o.log(terminal.Sprintf("%s is no longer a resource type", resource))
-	case live.Crowded:
-		o.log(terminal.Warningf("%s has more than %d prefixes, and names under new prefixes count as (other)",
-			resource, live.MaxPrefixes))
-	case live.Undiscovered:
-		o.log(terminal.Warningf("the resource types can't be discovered, so new types aren't counted yet: %v", n.Cause))
 	}
 }

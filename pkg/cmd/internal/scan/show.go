@@ -6,11 +6,13 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
@@ -139,4 +141,31 @@ func skippedLines(c census.Coverage, command string) (lines []string) {
 			"the gate can't check %s that you can't list (needs list): %s", types, few))
 	}
 	return append(lines, terminal.Warningf("skipped %s that you can't list (needs list): %s", types, few))
+}
+
+// NoticeText returns a notice of a watch for people.
+func NoticeText(n live.Notice) string {
+	resource := n.Resource.String()
+	switch n.Type {
+	case live.Gap:
+		from, to := n.From.Format(time.TimeOnly), n.To.Format(time.TimeOnly)
+		return terminal.Warningf("%s was counted again, because the watch lost events from %s to %s (%v). "+
+			"The names are correct, but creates and deletes are lower bounds", resource, from, to, n.Cause)
+	case live.Unwatched:
+		return terminal.Warningf("%s can't be watched, so it is counted again at each interval, without creates and "+
+			"deletes: %v", resource, n.Cause)
+	case live.Watched:
+		return terminal.Sprintf("%s is watched now", resource)
+	case live.Appeared:
+		return terminal.Sprintf("%s is a new resource type", resource)
+	case live.Vanished:
+		return terminal.Sprintf("%s is no longer a resource type", resource)
+	case live.Crowded:
+		return terminal.Warningf("%s has more than %d prefixes, so new ones have no row or series", resource,
+			live.MaxPrefixes)
+	case live.Undiscovered:
+		return terminal.Warningf("the resource types can't be discovered, so new types aren't counted yet: "+
+			"%v", n.Cause)
+	}
+	return ""
 }

@@ -5,10 +5,13 @@ import (
 	"io"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
@@ -46,3 +49,26 @@ func TestShowToAFullDisk(t *testing.T) {
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("full") }
+
+// Each notice of the engine is one line, regardless of the server's text.
+func TestNoticeText(t *testing.T) {
+	from := time.Date(2026, 11, 22, 23, 59, 0, 0, time.UTC)
+	for what, want := range map[live.NoticeType]string{
+		live.Gap: "Warning: pods was counted again, because the watch lost events from 23:59:00 to 00:01:00 " +
+			`(pods is forbidden\u001b). The names are correct, but creates and deletes are lower bounds`,
+		live.Unwatched:    `Warning: pods can't be watched, so it is counted again at each interval, without creates and deletes: pods is forbidden\u001b`,
+		live.Watched:      "pods is watched now",
+		live.Appeared:     "pods is a new resource type",
+		live.Vanished:     "pods is no longer a resource type",
+		live.Crowded:      "Warning: pods has more than 100000 prefixes, so new ones have no row or series",
+		live.Undiscovered: `Warning: the resource types can't be discovered, so new types aren't counted yet: pods is forbidden\u001b`,
+	} {
+		got := NoticeText(live.Notice{
+			Type: what, Resource: schema.GroupResource{Resource: "pods"}, From: from, To: from.Add(2 * time.Minute),
+			Cause: errors.New("pods is forbidden\x1b"),
+		})
+		if got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+}
