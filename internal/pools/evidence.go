@@ -22,11 +22,12 @@ const (
 // generated the suffixes itself, with the generator that API servers use. TestFalseAlarms calculates and measures how
 // often other names look the same.
 type evidence struct {
-	others          int32  // names of objects with another generateName
-	symbols         uint32 // a bit for each character of the alphabet that was seen
-	created, suffix uint32 // creation time and suffix of the last object, both as numbers
-	rises, declines int32  // steps in which name and time change in the same direction, or not
-	hashed          bool   // a name consists of an owner's name and a hash
+	others          int32                    // names of objects with another generateName
+	symbols         uint32                   // a bit for each character of the alphabet that was seen
+	created         uint32                   // creation time of the last object
+	rises, declines int32                    // steps in which name and time change in the same direction, or not
+	suffix          [names.SuffixLength]byte // of the last object
+	hashed          bool                     // a name consists of an owner's name and a hash
 }
 
 func (e *evidence) add(o *object.Object) {
@@ -35,24 +36,23 @@ func (e *evidence) add(o *object.Object) {
 		return
 	}
 	e.hashed = e.hashed || isHashed(o.Name, o.Creator.Name)
-	suffix := uint32(0)
-	for i := len(o.Name) - names.SuffixLength; i < len(o.Name); i++ {
-		symbol := strings.IndexByte(names.Alphabet, o.Name[i])
-		e.symbols |= 1 << symbol
-		suffix = suffix*uint32(len(names.Alphabet)) + byteOrder[symbol]
+	suffix := o.Name[len(o.Name)-names.SuffixLength:]
+	for _, symbol := range []byte(suffix) {
+		e.symbols |= 1 << strings.IndexByte(names.Alphabet, symbol)
 	}
 	created := secondsOf(o)
 	if created == 0 {
 		return
 	}
-	if e.created != 0 && created != e.created && suffix != e.suffix {
-		if (created > e.created) == (suffix > e.suffix) {
+	if last := string(e.suffix[:]); e.created != 0 && created != e.created && suffix != last {
+		if (created > e.created) == (suffix > last) {
 			e.rises++
 		} else {
 			e.declines++
 		}
 	}
-	e.created, e.suffix = created, suffix
+	e.created = created
+	copy(e.suffix[:], suffix)
 }
 
 // convinces reports whether the names probably come from a client's own generator. others is the number of names
@@ -68,19 +68,6 @@ func (e *evidence) convinces(count, others, minCount int64) bool {
 // increase reports whether the names increase with the creation time, as counters and times do. Then fewer than a
 // quarter of the steps decrease. Ten random names look like this in 1 of 75 cases, and twenty in 1 of 33,000.
 func (e *evidence) increase() bool { return e.rises > 3*e.declines }
-
-// byteOrder has the rank of each character of the alphabet in the order of bytes, where digits come before
-// letters.
-var byteOrder = func() (ranks [len(names.Alphabet)]uint32) {
-	for i := range ranks {
-		for j := range ranks {
-			if names.Alphabet[j] < names.Alphabet[i] {
-				ranks[i]++
-			}
-		}
-	}
-	return ranks
-}()
 
 // isHashed reports whether a name is the name of the object's controller and a hash. The hash has more
 // than five letters and digits. Exactly five are a suffix.

@@ -39,24 +39,11 @@ func EffectivePrefix(generateName string) string {
 // too long. If ok is true, the name can still be a fixed name.
 func Split(name string) (prefix, suffix string, ok bool) {
 	cut := len(name) - SuffixLength
-	if cut < 1 || len(name) > MaxLength {
+	if cut < 1 || len(name) > MaxLength || strings.Trim(name[cut:], Alphabet) != "" {
 		return "", "", false
-	}
-	for i := cut; i < len(name); i++ {
-		if !inAlphabet[name[i]] {
-			return "", "", false
-		}
 	}
 	return name[:cut], name[cut:], true
 }
-
-// inAlphabet has true for each character of Alphabet.
-var inAlphabet = func() (table [256]bool) {
-	for i := range len(Alphabet) {
-		table[Alphabet[i]] = true
-	}
-	return table
-}()
 
 // candidateDomain is a part of the input of each hash of Candidate, so that no other hash is equal. It contains the
 // version of the derivation.
