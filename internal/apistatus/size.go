@@ -77,18 +77,21 @@ func (t readWhole) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// limitedReader reads up to most bytes.
-type limitedReader struct {
+// LimitedReader reads up to most bytes.
+type LimitedReader struct {
 	io.ReadCloser
 	most, left int64
 }
 
 // NewLimitedReader returns a reader of body that returns ErrTooLarge after most bytes.
-func NewLimitedReader(body io.ReadCloser, most int64) io.ReadCloser {
-	return &limitedReader{body, most, most}
+func NewLimitedReader(body io.ReadCloser, most int64) *LimitedReader {
+	return &LimitedReader{body, most, most}
 }
 
-func (r *limitedReader) Read(p []byte) (int, error) {
+// Bytes returns the number of bytes that were read.
+func (r *LimitedReader) Bytes() int64 { return r.most - r.left }
+
+func (r *LimitedReader) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p[:min(int64(len(p)), r.left+1)])
 	if r.left -= int64(n); r.left < 0 {
 		return n, fmt.Errorf("%w: more than %d MiB", ErrTooLarge, r.most>>20)

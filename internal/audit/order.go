@@ -63,9 +63,7 @@ func (o Order) rank(r *row) float64 {
 	case ByLast10m, ByLast24h:
 		return o.Of(r.Pool.Names, new(last(&r.Pool, Last10m)), new(last(&r.Pool, Last24h)), nil)
 	case ByRate:
-		if m := measured(&r.Row); m != nil && m.RatePerDay != nil {
-			return *m.RatePerDay
-		}
+		return o.Of(0, nil, nil, measured(&r.Row))
 	case ByNames, ByPrefix:
 	}
 	return 0

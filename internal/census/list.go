@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -117,7 +116,7 @@ func (l *list) get(
 		return decode.Page{}, err
 	}
 	defer func() { _ = body.Close(); l.reading += time.Since(slot.began) }()
-	took, read := time.Since(slot.began), &meter{r: apistatus.NewLimitedReader(body, l.scan.limits.read)}
+	took, read := time.Since(slot.began), apistatus.NewLimitedReader(body, l.scan.limits.read)
 	p, err := decode.List(read, options, func(o *object.Object) error {
 		if err := l.checkObject(o); err != nil {
 			return err
@@ -128,7 +127,7 @@ func (l *list) get(
 		err = l.checkKind(p, q.raw)
 	}
 	if err == nil {
-		l.size.succeeded(pageCost{q.limit, p.Objects, read.bytes, p.Remaining, took})
+		l.size.succeeded(pageCost{q.limit, p.Objects, read.Bytes(), p.Remaining, took})
 	}
 	l.scan.ledger.pageRead(l.resource, p.Objects)
 	return p, err
@@ -138,18 +137,6 @@ func (l *list) get(
 // limit and from the number of all objects of the type, even if the page has only one namespace.
 func (l *list) isBig(q pageRequest) bool {
 	return q.token != "" || l.pinned || q.limit > firstPage
-}
-
-// meter counts the bytes that are read.
-type meter struct {
-	r     io.Reader
-	bytes int64
-}
-
-func (m *meter) Read(p []byte) (int, error) {
-	n, err := m.r.Read(p)
-	m.bytes += int64(n)
-	return n, err
 }
 
 // path returns the URL path of the list.

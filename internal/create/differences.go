@@ -2,6 +2,7 @@ package create
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -255,12 +256,7 @@ func (c *comparison) add(path string) {
 // compareMaps compares the fields of the manifest's map. A missing map is a difference even if it is empty, because
 // emptyDir: {} is not the same as hostPath.
 func (c *comparison) compareMaps(path string, wanted, stored map[string]any) {
-	var keys []string
-	for key := range wanted {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(wanted)) {
 		at := join(path, key)
 		if _, is := wanted[key].(map[string]any); is && stored[key] == nil && !mapPath.MatchString(at) {
 			c.add(at)

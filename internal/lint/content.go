@@ -102,20 +102,18 @@ func (c *content) add(m rules.Manifest, config Config) {
 
 // load returns the content of a source. load also returns when ctx ends, because reading a pipe can take forever.
 func load(ctx context.Context, source Source) ([]byte, error) {
-	type result struct {
-		text []byte
-		err  error
-	}
-	done := make(chan result, 1)
+	var text []byte
+	var err error
+	done := make(chan struct{})
 	go func() {
-		text, err := source.Read(ctx)
-		done <- result{text, err}
+		defer close(done)
+		text, err = source.Read(ctx)
 	}()
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case r := <-done:
-		return r.text, r.err
+	case <-done:
+		return text, err
 	}
 }
 

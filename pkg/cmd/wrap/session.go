@@ -69,7 +69,7 @@ func (o *options) newSession(ctx context.Context, foreign *connection.Foreign, h
 		return nil, err
 	}
 	config := intercept.Config{
-		Passthrough: foreign.Passing, Creates: foreign.Limited, Host: host, Token: newToken(),
+		Passthrough: foreign.Passing, Creates: foreign.Limited, Host: host, Token: rand.Text(),
 		RetryTimeout: time.Duration(o.retryTimeout),
 	}
 	o.report(&config)
@@ -172,13 +172,6 @@ func listen(ctx context.Context, id [sha256.Size]byte) (listener net.Listener, e
 		}
 	}
 	return nil, err
-}
-
-// newToken returns a token of 256 bits.
-func newToken() string {
-	var bits [32]byte
-	_, _ = rand.Read(bits[:]) // never fails, as its documentation says
-	return hex.EncodeToString(bits[:])
 }
 
 // newCertificates returns the authority of one run as PEM, and the certificate of its server. Their private keys are

@@ -134,16 +134,8 @@ func (c *Cluster) resources(
 		return nil, nil, err
 	}
 	skipped = c.withUnavailable(skipped)
-	if namespace == "" {
-		return found, skipped, nil
-	}
-	var namespaced []census.Resource
-	for _, r := range found {
-		if r.Namespaced {
-			namespaced = append(namespaced, r)
-		}
-	}
-	return namespaced, skipped, nil
+	outside := func(r census.Resource) bool { return namespace != "" && !r.Namespaced }
+	return slices.DeleteFunc(found, outside), skipped, nil
 }
 
 // withoutWarnings returns a copy of a configuration, without warnings of the server.
