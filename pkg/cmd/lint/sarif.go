@@ -56,7 +56,8 @@ func (o *options) printSARIF(result *lint.Result) error {
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(sarif{"$schema": sarifSchema, "version": "2.1.0", "runs": []sarif{{
 		"tool": sarif{"driver": sarif{
-			"name": "kubectl-genname", "version": buildinfo.Version(), "informationUri": homepage, "rules": sarifRules(),
+			"name": "kubectl-genname", "version": buildinfo.Version(), "informationUri": homepage,
+			"rules": sarifRules(),
 		}},
 		"columnKind": "unicodeCodePoints", "results": results, "invocations": []sarif{invocation(o.repository, result)},
 	}}})
@@ -78,7 +79,7 @@ func invocation(r repository, result *lint.Result) sarif {
 	for _, u := range result.Unreadable {
 		notice := sarif{"level": "error", "message": sarif{"text": unreadable(u).Error()}}
 		if u.Line > 0 {
-			notice["locations"] = []sarif{{"physicalLocation": r.place(u.File, u.Position)}}
+			notice["locations"] = []sarif{{"physicalLocation": r.place(u.File, manifest.Position{Line: u.Line})}}
 		}
 		notices = append(notices, notice)
 	}
