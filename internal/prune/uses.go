@@ -98,8 +98,8 @@ func (p *Pruner) keepUsed(
 	return skipped, nil
 }
 
-// visit records each text with one of the prefixes in the spec of unfinished Pods, in whatever field. So it also finds
-// names in fields of later versions, in arguments and in environment variables.
+// visit records each text with one of the prefixes, in whatever field. So it also finds names in fields of later
+// versions, in arguments and in environment variables.
 func (u *uses) visit(o *object.Object) error {
 	if status := statusOf(u.from.Resource, o.Raw); status.Done() {
 		return nil
