@@ -62,8 +62,12 @@ func verdict(report *v1alpha1.DuplicateReport, wide, names bool) []string {
 		lines = append(lines, fmt.Sprintf("Found %s of equal objects: %s confirmed, %s likely.",
 			groups, confirmed, humanize.Grouped(report.Summary.Likely)))
 		if proposed := report.Summary.Proposed; proposed > 0 && !names {
-			lines = append(lines, fmt.Sprintf("%s probably left over. To print the names, use -o name.",
-				humanize.Count(proposed, "object")))
+			in := ""
+			if report.Scope.AllNamespaces {
+				in = "-n NAMESPACE "
+			}
+			lines = append(lines, fmt.Sprintf("%s probably left over. To print the names, use %s-o name.",
+				humanize.Count(proposed, "object"), in))
 		}
 		lines = append(lines, "Compare the objects before you delete one:", compare(report.Items[0]))
 	} else if ofOwners == 0 && report.Summary.ResourceTypes > 0 {

@@ -76,6 +76,19 @@ func TestReferencesText(t *testing.T) {
 	}
 }
 
+// -o name prints the names of one namespace only.
+func TestHowToPrintNames(t *testing.T) {
+	for all, want := range map[bool]string{false: "use -o name.", true: "use -n NAMESPACE -o name."} {
+		report := &v1alpha1.DuplicateReport{
+			Scope:   v1alpha1.DuplicateScope{AllNamespaces: all},
+			Summary: v1alpha1.DuplicateSummary{Likely: 1, Proposed: 1}, Items: make([]v1alpha1.DuplicateItem, 1),
+		}
+		if got := verdict(report, false, false)[2]; got != "1 object probably left over. To print the names, "+want {
+			t.Errorf("all namespaces %t: %q, want %q", all, got, want)
+		}
+	}
+}
+
 // A gate doesn't pass on a list that is not consistent.
 func TestInconsistentUnderAGate(t *testing.T) {
 	pods := []census.Resource{{GroupVersionResource: schema.GroupVersionResource{Resource: "pods"}}}
