@@ -26,6 +26,19 @@ func parsed(t *testing.T, text string) *Document {
 	return &Document{Object: &o, Mapping: &meta.RESTMapping{GroupVersionKind: o.GroupVersionKind()}}
 }
 
+// After the last path that is named, a comparison ends. Another user can change every item of a long list.
+func TestDifferencesOfALongList(t *testing.T) {
+	var wanted, stored []any
+	for i := range 1000 {
+		wanted, stored = append(wanted, []any{int64(i)}), append(stored, []any{int64(-1), int64(-1)})
+	}
+	compared := 0
+	c := comparison{most: maxFields, grows: func(string) bool { compared++; return true }}
+	if c.compare("", wanted, stored); len(c.paths) != maxFields || compared > 10*len(wanted) {
+		t.Errorf("%d comparisons of lists: %q", compared, c.paths)
+	}
+}
+
 func TestDifferences(t *testing.T) {
 	for name, test := range map[string]struct {
 		manifest, stored string
