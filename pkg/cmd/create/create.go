@@ -155,23 +155,24 @@ func (o *options) create(ctx context.Context) error {
 	if end.runInterrupted() && o.flags.deletes {
 		results.deleteCreated(end)
 	}
-	o.suggestNamespace(ctx, end.errs)
+	if at := slices.IndexFunc(end.errs, func(p placed) bool { return lacksNamespace(p.err) }); at >= 0 {
+		end.errs[at].err = o.suggestNamespace(ctx, end.errs[at].err)
+	}
 	return end.print(o.stderr)
 }
 
-// suggestNamespace adds the most similar namespace to the first error about a missing one.
-func (o *options) suggestNamespace(ctx context.Context, errs []placed) {
-	isMissing := func(p placed) bool {
-		details := findings.Details(p.err)
-		return apierrors.IsNotFound(p.err) && details != nil && details.Kind == "namespaces"
+// suggestNamespace adds the most similar namespace to an error about a missing one.
+func (o *options) suggestNamespace(ctx context.Context, err error) error {
+	client, failure := o.conn.Factory.KubernetesClientSet()
+	if failure != nil || o.flags.kubectlOutput() {
+		return err
 	}
-	at := slices.IndexFunc(errs, isMissing)
-	if at < 0 || o.flags.kubectlOutput() {
-		return
-	}
-	if client, err := o.conn.Factory.KubernetesClientSet(); err == nil {
-		errs[at].err = cluster.SuggestNamespace(ctx, client, findings.Details(errs[at].err).Name, errs[at].err)
-	}
+	return cluster.SuggestNamespace(ctx, client, findings.Details(err).Name, err)
+}
+
+func lacksNamespace(err error) bool {
+	details := findings.Details(err)
+	return apierrors.IsNotFound(err) && details != nil && details.Kind == "namespaces"
 }
 
 func (o *options) client(config *rest.Config) (*create.Client, error) {

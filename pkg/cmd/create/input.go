@@ -281,7 +281,7 @@ func (o *options) addInput(
 		}
 		return texts.FilenameParam(ctx, b, o.In, &o.FilenameOptions)
 	}
-	job, err := o.jobFrom(fromPattern.FindStringSubmatch(o.flags.from)[1])
+	job, err := o.jobFrom(ctx, fromPattern.FindStringSubmatch(o.flags.from)[1])
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +294,7 @@ func (o *options) addInput(
 
 // jobFrom returns the Job that "kubectl create job --from" would create, but with a generateName. jobFrom uses a
 // client dry run of kubectl's own command, which sends only the GET of the CronJob.
-func (o *options) jobFrom(cronJob string) (encoded []byte, err error) {
+func (o *options) jobFrom(ctx context.Context, cronJob string) (encoded []byte, err error) {
 	kubectls := kubectlcreate.CreateJobOptions{
 		From: "cronjobs.v1.batch/" + cronJob, Builder: o.conn.Factory.NewBuilder(),
 		Namespace: o.namespace, EnforceNamespace: true, DryRunStrategy: cmdutil.DryRunClient,
@@ -305,8 +305,11 @@ func (o *options) jobFrom(cronJob string) (encoded []byte, err error) {
 		},
 	}
 	err = kubectls.Run()
-	if apierrors.IsNotFound(err) {
-		return nil, apistatus.Explain(err, fmt.Sprintf(".\nTo list the CronJobs:\n  kubectl get %s",
+	switch {
+	case lacksNamespace(err):
+		err = o.suggestNamespace(ctx, err)
+	case apierrors.IsNotFound(err):
+		err = apistatus.Explain(err, fmt.Sprintf(".\nTo list the CronJobs:\n  kubectl get %s",
 			reference.In("cronjobs", o.namespace)))
 	}
 	return encoded, err
