@@ -140,17 +140,16 @@ var ignored = regexp.MustCompile(`(?m)^\.\.\.[ \t]*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*
 
 // Lost returns the places of text that kubectl doesn't send as it is, although it reports no error.
 func Lost(text []byte) (found []Broken) {
-	add := func(at int, err error) {
-		line := 1 + bytes.Count(text[:at], []byte("\n"))
-		found = append(found, Broken{Position{Line: line, Column: 1}, err})
-	}
-	isJSON := bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
-	if at := ignored.FindSubmatchIndex(text); at != nil && !isJSON {
-		add(max(at[2], at[4]), errLost)
+	for _, c := range split(decoded(text)) {
+		if at := ignored.FindSubmatchIndex(c.text); at != nil && !c.json {
+			line := c.start.Line + bytes.Count(c.text[:max(at[2], at[4])], []byte("\n"))
+			found = append(found, Broken{Position{Line: line, Column: 1}, errLost})
+		}
 	}
 	if !untrusted.IsUTF16(text) && !utf8.Valid(text) {
 		valid := bytes.ToValidUTF8(text, []byte{0xff})
-		add(bytes.IndexByte(valid, 0xff), errNoUTF8)
+		line := 1 + bytes.Count(valid[:bytes.IndexByte(valid, 0xff)], []byte("\n"))
+		found = append(found, Broken{Position{Line: line, Column: 1}, errNoUTF8})
 	}
 	return found
 }

@@ -17,6 +17,7 @@ import (
 
 const (
 	aDocument = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+	aJSON     = `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}}`
 	after     = "kubectl ignores the text from here on. Write --- on a line before it."
 )
 
@@ -25,7 +26,9 @@ func TestTexts(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for name, text := range map[string]string{
-		"end.yaml": aDocument + "...\n" + aDocument, "latin.yaml": aDocument + "data: {a: \"\xff\"}\n", "fine.yaml": aDocument + "...\n---\n" + aDocument,
+		"end.yaml": aDocument + "...\n" + aDocument, "latin.yaml": aDocument + "data: {a: \"\xff\"}\n",
+		"json.yaml": aJSON + "\n---\n" + aJSON + "\n" + aJSON + "\n", "flow.yaml": strings.Repeat(strings.ReplaceAll(aJSON, `"`, "")+"\n", 2),
+		"lines.json": aJSON + "\n" + aJSON + "\n", "fine.yaml": aDocument + "...\n---\n" + aDocument,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -33,9 +36,9 @@ func TestTexts(t *testing.T) {
 	}
 	var got []string
 	texts := &Texts{Warn: func(text string) { got = append(got, text) }}
-	in := strings.NewReader(aDocument + "---\n{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"b\"}}\n{\"kind\": \"lost\"}\n")
+	in := strings.NewReader(aDocument + "---\n" + aJSON + "\n{\"kind\": \"lost\"}\n")
 	builder := resource.NewLocalBuilder().WithScheme(scheme.Scheme, scheme.Scheme.PrioritizedVersionsAllGroups()...).ContinueOnError()
-	builder, err := texts.FilenameParam(t.Context(), builder, in, &resource.FilenameOptions{Filenames: []string{"end.yaml", "-", "latin.yaml", "fine.yaml"}})
+	builder, err := texts.FilenameParam(t.Context(), builder, in, &resource.FilenameOptions{Filenames: []string{"end.yaml", "-", "latin.yaml", "json.yaml", "flow.yaml", "lines.json", "fine.yaml"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,8 +49,9 @@ func TestTexts(t *testing.T) {
 		return err
 	})
 	texts.Read("")
-	want := []string{"end.yaml:5: " + after, "STDIN:6: " + after, "latin.yaml:4: a byte that isn't UTF-8, which kubectl replaces by U+FFFD."}
-	if err != nil || documents != 6 || !slices.Equal(got, want) {
+	want := []string{"end.yaml:5: " + after, "STDIN:6: " + after, "latin.yaml:4: a byte that isn't UTF-8, which kubectl replaces by U+FFFD.",
+		"json.yaml:4: " + after, "flow.yaml:2: " + after}
+	if err != nil || documents != 11 || !slices.Equal(got, want) {
 		t.Errorf("%d documents, %v, %q, want %q", documents, err, got, want)
 	}
 }
