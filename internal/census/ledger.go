@@ -61,7 +61,7 @@ func (l *ledger) commit(r Resource, read listRead, began time.Time) {
 		s.Inconsistent = append(s.Inconsistent, r.GroupResource().String())
 	}
 	if l.listed != nil {
-		l.listed(Listed{r, read.objects, read.at, began})
+		l.listed(Listed{r, read.objects, read.at, read.inconsistent, began})
 	}
 }
 

@@ -99,8 +99,9 @@ type Listed struct {
 	Resource Resource
 	Objects  int64
 	// ResourceVersion is the state of the list, from which a watch can start. It is empty if the pages have different
-	// states.
+	// states (Inconsistent), or if the server has no states.
 	ResourceVersion string
+	Inconsistent    bool
 	// Began is when the list was first requested, which can be long after the beginning of a polite scan.
 	Began time.Time
 }

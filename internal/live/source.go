@@ -76,7 +76,7 @@ func (s *source) newListing(l census.Listed) *listing {
 	version, _ := strconv.ParseUint(l.ResourceVersion, 10, 64)
 	began := s.clock.now().Add(-time.Since(l.Began))
 	s.versions.Store(l.Resource.GroupResource(), l.Resource.Version)
-	return &listing{began: began, version: version, unsteady: l.ResourceVersion == "", objects: l.Objects}
+	return &listing{began: began, version: version, unsteady: l.Inconsistent, objects: l.Objects}
 }
 
 // list lists a type into a store, when fewer than listsAtOnce lists are in progress. If a part can't be read, the

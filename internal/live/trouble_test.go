@@ -847,6 +847,20 @@ func TestNoNumber(t *testing.T) {
 	})
 }
 
+// Lists of a server without states, such as Pinniped's, are not of several states.
+func TestNoState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		server.Fault = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
+			fmt.Fprint(w, `{"kind": "PodList", "metadata": {"resourceVersion": "0"}, "items": []}`)
+			return true
+		}
+		if s := start(t, server, pods).Snapshot(); len(s.Inconsistent) > 0 || len(s.Skipped) > 0 {
+			t.Errorf("inconsistent are %v, and skipped %+v, want none", s.Inconsistent, s.Skipped)
+		}
+	})
+}
+
 // A different number of objects is an error only if the watch delivered no event after it.
 func TestDiffers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
