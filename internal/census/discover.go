@@ -25,12 +25,14 @@ var Unmentioned = []Resource{
 // eventsV1 is the other group of Events.
 var eventsV1 = schema.GroupResource{Group: "events.k8s.io", Resource: "events"}
 
-// excluded are the types without generated names, and the reasons.
+// excluded are the types without objects that have generated names, and the reasons.
 var excluded = map[schema.GroupResource]string{
 	{Group: "networking.k8s.io", Resource: "ipaddresses"}: "an IPAddress is named after its address; " +
 		"nothing is added to a generateName",
 	{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}: "a CustomResourceDefinition " +
 		"must be named PLURAL.GROUP; a generated name is always refused",
+	{Group: "project.openshift.io", Resource: "projectrequests"}: "a ProjectRequest is not stored, " +
+		"and a list of them is a Status",
 }
 
 // Discover returns every type that can be listed and created, in its preferred version, except Events, Leases and

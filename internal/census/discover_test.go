@@ -36,6 +36,9 @@ func TestDiscoverInPart(t *testing.T) {
 				{Name: "componentstatuses", Kind: "ComponentStatus", Verbs: metav1.Verbs{"list"}},
 				{Name: "elsewhere", Kind: "E", Verbs: verbs, Group: "g", Version: "v2"},
 			}},
+			{GroupVersion: "project.openshift.io/v1", APIResources: []metav1.APIResource{
+				{Name: "projectrequests", Kind: "ProjectRequest", Verbs: verbs},
+			}},
 			{GroupVersion: "not/a/version"},
 		},
 		err: &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{
@@ -47,10 +50,10 @@ func TestDiscoverInPart(t *testing.T) {
 	if err != nil || !slices.Equal(found, want) {
 		t.Errorf("%+v, want %+v: %v", found, want, err)
 	}
-	if len(skipped) != 2 || skipped[0] != (Skipped{
+	if len(skipped) != 3 || skipped[0] != (Skipped{
 		Group: "dead.example.dev", Reason: Undiscovered, Message: "discover dead.example.dev/v1: the server behind this API is unavailable",
-	}) || skipped[1].Group != "not/a/version" {
-		t.Errorf("skipped %+v, want dead.example.dev as undiscovered, and not/a/version", skipped)
+	}) || skipped[1].Group != "not/a/version" || skipped[2].Resource != "projectrequests" || skipped[2].Reason != Excluded {
+		t.Errorf("skipped %+v, want dead.example.dev as undiscovered, not/a/version, and projectrequests as excluded", skipped)
 	}
 }
 
