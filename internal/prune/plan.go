@@ -37,9 +37,10 @@ type Pool struct {
 	Tied     int64                   // objects to delete that were created in the same second as one that Keep keeps
 	Job      string                  // a Job that is the controller of an object that is left, or ""
 
-	rules  *rules
-	helm   bool  // its objects are revisions of a release of Helm
-	newest int64 // when the newest object with this generateName was created, in Unix seconds
+	rules    *rules
+	helm     bool  // its objects are revisions of a release of Helm
+	deployed bool  // one of them is deployed
+	newest   int64 // when the newest object with this generateName was created, in Unix seconds
 }
 
 // Plan lists the objects to delete.
@@ -214,6 +215,7 @@ func (l *listing) visit(o *object.Object) error {
 	}
 	if reason != "" {
 		pool.Left[reason]++
+		pool.deployed = pool.deployed || reason == v1alpha1.PruneActive && o.Labels["status"] == "deployed"
 		if c := o.Creator; reason == v1alpha1.PruneControlled && c.Kind == "Job" && c.APIVersion == "batch/v1" {
 			pool.Job = c.Name
 		}
@@ -273,9 +275,10 @@ func (p *Pool) add(o *object.Object, status finished.Status) {
 }
 
 // lastRevision returns the UID of the newest revision of a release without a deployed one, or "". Helm can't find a
-// release without any revision.
+// release without any revision. An upgrade that was killed at its end leaves a pending revision, and none to roll back
+// to except this one.
 func (p *Pool) lastRevision() string {
-	if !p.rules.criteria.Stem || !p.helm || p.Left[v1alpha1.PruneActive] > 0 || len(p.Objects) == 0 {
+	if !p.rules.criteria.Stem || !p.helm || p.deployed || len(p.Objects) == 0 {
 		return ""
 	}
 	return slices.MinFunc(p.Objects, compareStems).UID
