@@ -132,18 +132,27 @@ func splitYAML(text []byte, start Position) []chunk {
 
 var (
 	errLost   = errors.New("kubectl ignores the text from here on. Write --- on a line before it")
+	errTwice  = errors.New("a second apiVersion, so kubectl ignores the first object. Write --- between the two")
 	errNoUTF8 = errors.New("a byte that isn't UTF-8, which kubectl replaces by U+FFFD")
 )
 
 // ignored finds text that kubectl ignores: text after the end of a YAML document, and a second JSON value in it.
 var ignored = regexp.MustCompile(`(?m)^\.\.\.[ \t]*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*([^\s#%-])|^[^#\n]*\}[ \t]*\r?\n(\{)`)
 
+// twice finds the second apiVersion of a YAML document.
+var twice = regexp.MustCompile(`(?m)^apiVersion:.*\n(?:.*\n)*?(apiVersion:)`)
+
 // Lost returns the places of text that kubectl doesn't send as it is, although it reports no error.
 func Lost(text []byte) (found []Broken) {
 	for _, c := range split(decoded(text)) {
-		if at := ignored.FindSubmatchIndex(c.text); at != nil && !c.json {
-			line := c.start.Line + bytes.Count(c.text[:max(at[2], at[4])], []byte("\n"))
-			found = append(found, Broken{Position{Line: line, Column: 1}, errLost})
+		end, second := ignored.FindSubmatchIndex(c.text), twice.FindSubmatchIndex(c.text)
+		line := func(at int) Position { return c.start.in(1+bytes.Count(c.text[:at], []byte("\n")), 1) }
+		switch {
+		case c.json:
+		case end != nil:
+			found = append(found, Broken{line(max(end[2], end[4])), errLost})
+		case second != nil:
+			found = append(found, Broken{line(second[2]), errTwice})
 		}
 	}
 	if !untrusted.IsUTF16(text) && !utf8.Valid(text) {

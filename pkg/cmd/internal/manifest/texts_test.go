@@ -28,7 +28,8 @@ func TestTexts(t *testing.T) {
 	for name, text := range map[string]string{
 		"end.yaml": aDocument + "...\n" + aDocument, "latin.yaml": aDocument + "data: {a: \"\xff\"}\n",
 		"json.yaml": aJSON + "\n---\n" + aJSON + "\n" + aJSON + "\n", "flow.yaml": strings.Repeat(strings.ReplaceAll(aJSON, `"`, "")+"\n", 2),
-		"lines.json": aJSON + "\n" + aJSON + "\n", "fine.yaml": aDocument + "...\n---\n" + aDocument,
+		"forgot.yaml": "---\n" + aDocument + "---\n" + aDocument + "# b\n" + aDocument,
+		"lines.json":  aJSON + "\n" + aJSON + "\n", "fine.yaml": aDocument + "...\n---\n" + aDocument,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -38,7 +39,7 @@ func TestTexts(t *testing.T) {
 	texts := &Texts{Warn: func(text string) { got = append(got, text) }}
 	in := strings.NewReader(aDocument + "---\n" + aJSON + "\n{\"kind\": \"lost\"}\n")
 	builder := resource.NewLocalBuilder().WithScheme(scheme.Scheme, scheme.Scheme.PrioritizedVersionsAllGroups()...).ContinueOnError()
-	builder, err := texts.FilenameParam(t.Context(), builder, in, &resource.FilenameOptions{Filenames: []string{"end.yaml", "-", "latin.yaml", "json.yaml", "flow.yaml", "lines.json", "fine.yaml"}})
+	builder, err := texts.FilenameParam(t.Context(), builder, in, &resource.FilenameOptions{Filenames: []string{"end.yaml", "-", "latin.yaml", "json.yaml", "flow.yaml", "forgot.yaml", "lines.json", "fine.yaml"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +51,9 @@ func TestTexts(t *testing.T) {
 	})
 	texts.Read("")
 	want := []string{"end.yaml:5: " + after, "STDIN:6: " + after, "latin.yaml:4: a byte that isn't UTF-8, which kubectl replaces by U+FFFD.",
-		"json.yaml:4: " + after, "flow.yaml:2: " + after}
-	if err != nil || documents != 11 || !slices.Equal(got, want) {
+		"json.yaml:4: " + after, "flow.yaml:2: " + after,
+		"forgot.yaml:10: a second apiVersion, so kubectl ignores the first object. Write --- between the two."}
+	if err != nil || documents != 13 || !slices.Equal(got, want) {
 		t.Errorf("%d documents, %v, %q, want %q", documents, err, got, want)
 	}
 }
