@@ -145,6 +145,7 @@ class _Create:
         self.unauthorized = False  # there was a 401
         self.in_doubt = False  # the response of a POST was lost, so the object may be stored
         self.reached = False  # a POST may have reached the server
+        self.conflict = False  # an object had the name, perhaps ours
         self.others = 0  # responses about other objects
         self.unserved = False  # the server doesn't serve the type, by its response to a POST
 
@@ -235,6 +236,7 @@ class _Create:
             finding = "rejected"
         self.unauthorized = self.unauthorized or finding == "unauthorized"
         self.in_doubt = self.in_doubt or finding == "lost"
+        self.conflict = self.conflict or finding == "conflict"
         return finding
 
     def look(self, finding: str, posted: Response) -> Optional[Result]:
@@ -282,13 +284,13 @@ class _Create:
         """Ends the create when its time is over. If no response was lost, one GET can show that nothing is stored."""
         text = f"the time is over. The last response: {last}"
         if not self.reached:
-            raise Failed(self.name, text)
+            raise Failed("", text)
         if not self.in_doubt:
             response = self.get()
             found = findings.of_get(self.sent, response, self.unserved)
             if found in ("ours", "foreign", "unclear"):
                 return self.held(found, response)
-            if found == "absent":
+            if found == "absent" and not self.conflict:
                 raise Failed(self.name, text)
         raise Unknown(self.name, text)
 

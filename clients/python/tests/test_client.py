@@ -156,6 +156,13 @@ class TestTime(unittest.TestCase):
         self.assertLess(time.monotonic() - start, 3)
         self.assertEqual("", caught.exception.name)
 
+    def test_no_name_before_a_post(self) -> None:
+        def send(_: Any, method: str, *rest: Any) -> transport.Response:
+            return transport.Response(200, RESOURCES) if method == "GET" else transport.Response(0, sent=False)
+
+        with unittest.mock.patch("genname_once.client.send", send), self.assertRaises(Failed) as caught:
+            create_once(client.ApiClient(), MANIFEST, KEY, "s" * 32, timeout=0.2)
+        self.assertEqual("", caught.exception.name)
 
     def test_post_that_takes_all_of_its_time(self) -> None:
         now, held, limits = [0.0], [], []  # type: List[float], List[Any], List[float]
@@ -216,6 +223,12 @@ class TestRules(unittest.TestCase):
         with serving() as server:
             server.handlers = [lambda *_: busy, lambda *_: denied]
             self.assertEqual(("Unknown", "POST GET"), self.outcome(server, timeout=5))
+
+    def test_conflict_without_an_object(self) -> None:
+        taken: Answer = (409, {"Retry-After": "60"}, status("AlreadyExists", name=""))
+        with serving() as server:
+            server.handlers = [lambda *_: taken]
+            self.assertEqual(("Unknown", "POST GET GET"), self.outcome(server, timeout=5))
 
     def test_type_that_is_not_served(self) -> None:
         missing: Answer = (404, {}, b"404 page not found\n")
