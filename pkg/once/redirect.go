@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http/httptrace"
+	"net/url"
 	"slices"
 	"sync"
 )
@@ -88,7 +89,8 @@ func (r *route) leave(conn net.Conn) {
 	}
 }
 
-// end releases the context, and returns err, or the redirect that is its reason. A POST must not be redirected.
+// end releases the context, and returns err, or the redirect that is its reason. A POST must not be redirected. If
+// there was no connection, the request was not sent.
 func (r *route) end(ctx context.Context, post bool, err error) error {
 	defer r.cancel(nil)
 	r.mu.Lock()
@@ -98,6 +100,11 @@ func (r *route) end(ctx context.Context, post bool, err error) error {
 		return errOtherServer
 	case post && r.redirected:
 		return errRedirected
+	case err != nil && len(r.servers) > 0 && r.conn == nil:
+		if request := (*url.Error)(nil); errors.As(err, &request) {
+			err = request.Err // without the name, which is in the URL
+		}
+		return &notSent{err}
 	}
 	return err
 }

@@ -6,11 +6,14 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
@@ -72,6 +75,18 @@ func TestNameBeforeTheFirstRequest(t *testing.T) {
 	name := mustCreate(t, once.New(dynamicFor(config), once.WithSecret(first)), configMap(), idOf(t), once.Created).Name
 	if !errors.Is(err, once.ErrInterrupted) || result.Name != "" || strings.Contains(err.Error(), name) {
 		t.Errorf("%+v, %v; want an interrupt without the name %s", result, err, name)
+	}
+	config.Host, config.Transport = "http://127.0.0.1:1", nil // nothing listens there
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+	for _, former := range [][][]byte{nil, {second}} {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		unreachable := once.Dynamic(dynamic.NewForConfigOrDie(config), mapper)
+		result, err := once.New(unreachable, once.WithSecret(first, former...)).Create(ctx, configMap(), idOf(t))
+		if err == nil || result.Name != "" || !strings.Contains(err.Error(), "ns/demo-: ") {
+			t.Errorf("%+v, %v; want no name", result, err)
+		}
 	}
 }
 
