@@ -142,12 +142,14 @@ func OfGet(err error, audited bool) protocol.Finding {
 			return protocol.Absent
 		}
 		return protocol.Unread
-	case apierrors.IsNotFound(err):
-		return protocol.Absent
-	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
-		return protocol.NoPermission
 	case apierrors.IsUnauthorized(err):
 		return protocol.Unauthorized
+	}
+	switch apierrors.ReasonForError(err) { // a proxy's Status can have the code only
+	case metav1.StatusReasonNotFound:
+		return protocol.Absent
+	case metav1.StatusReasonForbidden, metav1.StatusReasonMethodNotAllowed:
+		return protocol.NoPermission
 	}
 	return protocol.Unread
 }
