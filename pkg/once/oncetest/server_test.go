@@ -188,6 +188,51 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// Only an update of the status sets and removes the status.
+func TestStatus(t *testing.T) {
+	server := oncetest.NewServer(oncetest.Type{Group: "example.com", Version: "v1", Kind: "Worker"})
+	workers := dynamic.NewForConfigOrDie(server.Config()).Resource(
+		schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "workers"}).Namespace("ns")
+	worker := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Worker", "metadata": map[string]any{"name": "a"},
+	}}
+	ready := map[string]any{"ready": true}
+	for i, step := range []struct {
+		status map[string]any
+		send   func(*unstructured.Unstructured) (*unstructured.Unstructured, error)
+		want   bool
+	}{
+		{ready, func(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+			return workers.Create(t.Context(), o, metav1.CreateOptions{})
+		}, false},
+		{ready, func(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+			return workers.Update(t.Context(), o, metav1.UpdateOptions{})
+		}, false},
+		{ready, func(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+			return workers.UpdateStatus(t.Context(), o, metav1.UpdateOptions{})
+		}, true},
+		{nil, func(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+			return workers.Update(t.Context(), o, metav1.UpdateOptions{})
+		}, true},
+		{nil, func(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+			return workers.UpdateStatus(t.Context(), o, metav1.UpdateOptions{})
+		}, false},
+	} {
+		delete(worker.Object, "status")
+		if step.status != nil {
+			worker.Object["status"] = step.status
+		}
+		got, err := step.send(worker)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, has := got.Object["status"]; has != step.want {
+			t.Errorf("step %d: a status: %v, want %v", i, has, step.want)
+		}
+		worker = got
+	}
+}
+
 // An object with a finalizer is marked for deletion once.
 func TestDeleteTwice(t *testing.T) {
 	server := oncetest.NewServer()

@@ -102,6 +102,7 @@ func (r *served) create() *http.Response {
 		return refuse(err)
 	}
 	object := r.object.DeepCopy()
+	delete(object.Object, "status")
 	object.SetNamespace(r.namespace) // removed from a cluster-scoped object, as kube-apiserver does
 	picks := object.GetName() == ""
 	for attempt := 1; ; attempt++ {
@@ -241,12 +242,12 @@ func (r *served) update() *http.Response {
 				"Precondition failed: UID in precondition: %s, UID in object meta: %s",
 			r.resource.Resource, r.namespace, r.name, r.object.GetUID(), held.GetUID())))
 	}
-	next, status := r.object.DeepCopy(), held.Object["status"]
+	next, status := r.object.DeepCopy(), held
 	if r.subresource == "status" {
-		next, status = held.DeepCopy(), r.object.Object["status"]
+		next, status = held.DeepCopy(), r.object
 	}
-	if status != nil {
-		next.Object["status"] = status
+	if next.Object["status"] = status.Object["status"]; next.Object["status"] == nil {
+		delete(next.Object, "status")
 	}
 	next.SetNamespace(held.GetNamespace())
 	next.SetUID(held.GetUID())

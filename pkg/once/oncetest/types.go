@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A Type is a resource type of a Server.
+// A Type is a resource type of a Server. It has the subresource status, so only an update of that changes the status.
 type Type struct {
 	Group, Version, Kind string
 	// Resource is the plural in URLs. The default is the usual plural of Kind.
