@@ -22,6 +22,17 @@ PLAIN = "!plain"  # the tag of a scalar that has none and no quotes
 class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: Any = {}
 
+    def compose_scalar_node(self, anchor: Any) -> yaml.Node:
+        event = self.peek_event()
+        if event.tag == "!":
+            event.tag = TAG + "str"
+        return super().compose_scalar_node(anchor)
+
+    def fetch_value(self) -> None:
+        if self.flow_level and self.peek(1) in ",[]{}" and self.buffer[self.pointer - 1] not in "\"' \t\r\n]}":
+            raise yaml.YAMLError("kubectl reads the colon as a part of the text: put the text in quotes")
+        super().fetch_value()
+
 
 _Loader.add_implicit_resolver(PLAIN, re.compile("", re.S), None)
 
@@ -95,7 +106,8 @@ def _plain(text: str) -> Any:
     """Returns the value of a scalar without a tag and without quotes."""
     if text in WORDS:
         return WORDS[text]
-    number = text if text[0] == "." else text.replace("_", "")
+    beside = text[0] == "." and re.search("(?<![0-9])_|_(?![0-9])", text)  # an underscore that isn't between two digits
+    number = text if beside else text.replace("_", "")
     if text[0] != "_" and INTEGER.match(number):
         digits = re.sub(r"^([-+]?0)([0-7]+)$", r"\1o\2", number)  # 0644 is octal
         found = int(digits, 0)
@@ -114,7 +126,7 @@ def _key(value: Any) -> str:
         return value
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, float) and float(f"{value:.6g}") == value:
+    if isinstance(value, float) and float(f"{value:.6g}") == value and (value == 0 or 1e-37 < abs(value) < 1e38):
         return f"{value:.6g}"  # 1e6 is 1e+06, as in kubectl, which rounds other fractions to 32 bits
     if isinstance(value, int) and abs(value) < 1 << 53:
         return str(value)

@@ -77,6 +77,12 @@ class TestArguments(unittest.TestCase):
         for key in ("prod-migrate-4f2a9c1", "https://ci.example.com/runs/17/", "bGFzdA=="):
             derive.check_key(key)
 
+    def test_text_that_kubectl_reads_differently(self) -> None:
+        for text in ("a: [b:, c]", "a: [b:]", "{1e39: a}", "{1e-50: a}"):
+            with self.assertRaises(ValueError, msg=text):
+                read_manifest(text)
+        self.assertEqual({"a": ["b:c", {"d": [1]}, {"e": 2}]}, read_manifest("a: [b:c, {\"d\":[1]}, e: 2]"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -128,6 +128,7 @@ func inputs() []input {
 		{"YAML: numbers in capitals and with signs", key, configMap, "spec: {a: 0X1F, b: 0B11, c: 0O17, d: -0644, e: +0x1F, f: 1E3, g: 1e1_0, h: 0x_1F}\n"},
 		{"YAML: numbers out of range are text", key, configMap, "spec: {a: 1e400, b: -1e400, c: 0xFFFFFFFFFFFFFFFFF, d: 0x_, e: 0x, f: 100000000000000000000000}\n"},
 		{"YAML: fractions", key, configMap, "spec: {a: .5, b: 0.10, c: 1_000.25, d: 15e-1, e: -1.5E-7}\n"},
+		{"YAML: a fraction with _, and the tag !", key, configMap, "spec: {a: .1_0, b: .1__0, c: ._1, d: ! 6}\n"},
 		{"YAML: booleans", key, configMap, "spec: {a: yes, b: off, c: y, d: N, e: TRUE, f: False, g: On, h: 'yes', i: yEs}\n"},
 		{"YAML: null, absent and empty", key, configMap, "spec: {a: ~, b: null, c: , d: '', e: {}, f: [], g: [~], h: 'null'}\n"},
 		{"YAML: text that looks like another type", key, configMap, "data:\n  quoted: \"0644\"\n  single: '1e3'\n  date: 2026-11-05\n" +
