@@ -45,12 +45,14 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 			objects[0].Document.Forget()
 		}
 	})
+	isTemplate := false
 	ofBroken := sync.OnceValue(func() v1alpha1.LintSkipReason { return skipReason(source, text) })
 	for _, b := range failures {
 		reason := v1alpha1.LintNoObject
 		if !errors.Is(b.Err, manifest.ErrForeign) {
 			reason = ofBroken() // once, because it reads the whole text, which can have many broken documents
 		}
+		isTemplate = isTemplate || reason == v1alpha1.LintTemplate
 		switch {
 		case source.Found && reason != "":
 			if c.skipped = cmp.Or(c.skipped, reason); reason != v1alpha1.LintNoObject {
@@ -65,7 +67,7 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 		}
 		c.unreadable = append(c.unreadable, Unreadable{source.Name, b.Position, b.Err})
 	}
-	if c.objects > 0 {
+	if c.objects > 0 && !isTemplate { // two lines with actions look like two JSON values
 		for _, lost := range manifest.Lost(text) {
 			c.unreadable = append(c.unreadable, Unreadable{source.Name, lost.Position, lost.Err})
 		}
@@ -122,11 +124,13 @@ var (
 	ofKind     = regexp.MustCompile(`(?m)^\s*"?kind"?\s*:`)
 )
 
-// The template actions of Go and Helm, Jinja, and ERB.
+// action is an action of a template: of Go and Helm, Jinja, ERB, or a variable that YAML can't read without quotes.
+const action = `(?:\{\{(?:[^}]|\}[^}])*\}\}|\{%(?:[^%]|%[^}])*%\}|<%(?:[^%]|%[^>])*%>|@\w+@|%\w+%)`
+
 var (
-	ofTemplate  = regexp.MustCompile(`\{\{|\{%|<%`)
-	actionLines = regexp.MustCompile(`(?m)^\s*(?:(?:\{\{.*?\}\}|\{%.*?%\}|<%.*?%>)\s*)+$`)
-	actions     = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}|<%.*?%>`)
+	ofTemplate  = regexp.MustCompile(`\{\{|\{%|<%|@\w+@|%\w+%`)
+	actionLines = regexp.MustCompile(`(?m)^\s*(?:(?:` + action + `|\{\{.*?\}\})\s*)+(?:#.*)?$`)
+	actions     = regexp.MustCompile(action)
 )
 
 var errTemplate = errors.New("a template. Render it, and check the result")
