@@ -161,6 +161,12 @@ func TestRepositories(t *testing.T) {
 		"a hook in a kustomization": {map[string]string{
 			"a.yaml": job(hook("PreSync", "generateName: a-")), "kustomization.yaml": "resources: [a.yaml]\n",
 		}, "a.yaml:3 warning not-appliable"},
+		"names that kustomize replaces": {map[string]string{
+			"patch.yaml": configMap("name: \"*\""), "old.yaml": configMap("name: \"*\""), "function.yaml": configMap("name: A_B"),
+			"d/c.yaml": configMap("name: A_B"), "namespace.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: _}\n",
+			"kustomization.yaml": "namespace: shop\nresources: [namespace.yaml, d/c.yaml]\npatches: [{path: patch.yaml}]\n" +
+				"patchesStrategicMerge: [old.yaml]\ntransformers: [function.yaml]\n",
+		}, "d/c.yaml:3 error invalid-name"},
 		"a directory of Flux": {map[string]string{
 			"apps/a.yaml": configMap("generateName: a-"), "other/a.yaml": configMap("generateName: a-"),
 			"flux.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {path: ./apps}\n",

@@ -42,7 +42,7 @@ var missingName = &Rule{
 				finding.Message += ", so the object has no name"
 			}
 			report(finding)
-		case o.Name == "" && o.GenerateName == "" && known(o):
+		case o.Name == "" && o.GenerateName == "" && known(o) && !o.Tree.Change:
 			report(Finding{
 				Level:   v1alpha1.LintNote, // a program sets the name in most such files
 				Message: "the object has neither name nor generateName, and the server refuses it",

@@ -41,6 +41,8 @@ type Tree struct {
 	Chart string
 	// Path is the path of the file in its repository.
 	Path string
+	// Change is true if a kustomization changes objects by the file, such as a patch, and doesn't create its objects.
+	Change bool
 	// Kustomized is true if the directory of the file has a kustomization.
 	Kustomized bool
 }

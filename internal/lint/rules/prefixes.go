@@ -17,7 +17,9 @@ var invalidName = &Rule{
 	Name:   "invalid-name",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError},
 	check: func(minor int, o Manifest, report func(Finding)) {
-		if o.Name == "" || o.GenerateName != "" || o.Exported() || o.Placeholder() || !known(o) {
+		renamed := o.Tree.Change || // kustomize sets the name of a Namespace, too
+			o.kind() == namespace && (o.Tree.Kustomized || o.Tree.Kustomization != "")
+		if o.Name == "" || o.GenerateName != "" || o.Exported() || o.Placeholder() || !known(o) || renamed {
 			return
 		}
 		if reasons := nameRuleOf(o.kind(), minor)(o.Name, false); len(reasons) > 0 {

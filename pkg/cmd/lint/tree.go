@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/yaml"
@@ -17,6 +18,7 @@ type trees map[string]directory
 type directory struct {
 	kustomization string
 	resources     map[string]bool // resources of the kustomization
+	changes       map[string]bool // files by which the kustomization changes the resources
 	chart         string
 }
 
@@ -35,6 +37,7 @@ func (t trees) of(in repository, file string) rules.Tree {
 		if err == nil && about.resources[filepath.ToSlash(below)] {
 			tree.Kustomization = filepath.ToSlash(filepath.Join(dir, about.kustomization))
 		}
+		tree.Change = tree.Change || err == nil && about.changes[filepath.ToSlash(below)]
 		if about.chart != "" && within == "templates" {
 			tree.Chart = filepath.ToSlash(filepath.Join(dir, about.chart))
 		}
@@ -52,7 +55,8 @@ func (t trees) read(in repository, dir string) directory {
 	}
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		if content, err := in.readYAML(filepath.Join(dir, name)); err == nil {
-			about.kustomization, about.resources = name, resourcesOf(content)
+			about.kustomization = name
+			about.list(content)
 		}
 	}
 	if in.has(filepath.Join(dir, "Chart.yaml")) {
@@ -62,16 +66,23 @@ func (t trees) read(in repository, dir string) directory {
 	return about
 }
 
-func resourcesOf(kustomization []byte) map[string]bool {
+// list reads the files that a kustomization lists. If a value has another type, kustomize reports it.
+func (d *directory) list(kustomization []byte) {
+	type file struct{ Path string }
 	var listed struct {
-		Resources []string `json:"resources"`
+		Resources, PatchesStrategicMerge, Transformers, Generators, Validators []string
+		Patches, PatchesJSON6902                                               []file
 	}
-	if err := yaml.Unmarshal(bytes.TrimSpace(kustomization), &listed); err != nil {
-		return nil // kustomize reports the error
-	}
-	resources := map[string]bool{}
+	_ = yaml.Unmarshal(bytes.TrimSpace(kustomization), &listed)
+	d.resources, d.changes = map[string]bool{}, map[string]bool{}
 	for _, name := range listed.Resources {
-		resources[filepath.ToSlash(filepath.Clean(name))] = true
+		d.resources[filepath.ToSlash(filepath.Clean(name))] = true
 	}
-	return resources
+	changes := slices.Concat(listed.PatchesStrategicMerge, listed.Transformers, listed.Generators, listed.Validators)
+	for _, patch := range slices.Concat(listed.Patches, listed.PatchesJSON6902) {
+		changes = append(changes, patch.Path)
+	}
+	for _, name := range changes {
+		d.changes[filepath.ToSlash(filepath.Clean(name))] = true
+	}
 }
