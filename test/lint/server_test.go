@@ -207,7 +207,7 @@ func TestDerivedNames(t *testing.T) {
 		t.Errorf("%d rows, and %d in the table", rows, len(derived.Table))
 	}
 	for _, row := range derived.Table {
-		if want := row.Cells() + " "; !strings.Contains(string(page), "\n"+want) || !strings.Contains(string(page), row.Source.String()) {
+		if want := row.Cells() + " "; !strings.Contains(string(page), "\n"+want) || !strings.Contains(string(page), row.Source) {
 			t.Errorf("the page has not %q from %s", want, row.Source)
 		}
 	}

@@ -41,15 +41,10 @@ type Child struct {
 	// Since is the first minor version of Kubernetes with this behavior, and Until the first
 	// without it. The sources of 1.29, 1.31, 1.33, 1.34 and 1.37 were compared. 0 means no limit.
 	Since, Until int
-	// Source is where that is to be read.
-	Source Source
+	// Source is where that is to be read: a file of a published project at a version, and a symbol.
+	Source string
 	// ReadOnly is true if the row is based only on the source, and no test has run the controller.
 	ReadOnly bool
-}
-
-// Source is a file of a published project at a version.
-type Source struct {
-	Project, Version, File, Symbol string
 }
 
 // MaxOwner returns the maximum number of bytes of the owner's name. adds is the number of bytes that depend on the
@@ -82,16 +77,4 @@ func (c Child) Cells() string {
 	}
 	return fmt.Sprintf("| %s | %s | %s | %d | %d | %s | %s |",
 		owner, c.Makes, c.Formula, c.Limit, c.MaxOwner(0), c.Over, when)
-}
-
-// String returns where a fact is to be read.
-func (s Source) String() string {
-	text := s.Project + " " + s.Version
-	if s.File != "" {
-		text += ", " + s.File
-	}
-	if s.Symbol != "" {
-		text += ": " + s.Symbol
-	}
-	return text
 }

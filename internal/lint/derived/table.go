@@ -21,8 +21,8 @@ func batch(kind string) schema.GroupKind { return schema.GroupKind{Group: "batch
 func apps(kind string) schema.GroupKind  { return schema.GroupKind{Group: "apps", Kind: kind} }
 func core(kind string) schema.GroupKind  { return schema.GroupKind{Kind: kind} }
 
-func inKubernetes(file, symbol string) Source {
-	return Source{"k8s.io/kubernetes", "v1.37.1", file, symbol}
+func inKubernetes(file, symbol string) string {
+	return "k8s.io/kubernetes v1.37.1, " + file + ": " + symbol
 }
 
 // Table has every row.
@@ -77,7 +77,7 @@ var kubernetes = []Child{
 	{
 		Owner: apps("Deployment"), Controller: "deployment", Makes: "ReplicaSet", Formula: "NAME-HASH",
 		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Broken, Until: 34, ReadOnly: true,
-		Source: Source{"k8s.io/kubernetes", "v1.33.13", "pkg/controller/deployment/sync.go", "getNewReplicaSet"},
+		Source: "k8s.io/kubernetes v1.33.13, pkg/controller/deployment/sync.go: getNewReplicaSet",
 	},
 	{
 		Owner: apps("Deployment"), Controller: "replicaset", Makes: "Pod", Formula: "generateName NAME-HASH-",
@@ -92,7 +92,7 @@ var kubernetes = []Child{
 	{
 		Owner: core("Service"), Controller: "endpointslice", Makes: "EndpointSlice", Formula: "generateName NAME-",
 		Limit: names.MaxPrefixLength, Over: Truncated,
-		Source: Source{"k8s.io/endpointslice", "v0.37.1", "utils.go", "getEndpointSlicePrefix"},
+		Source: "k8s.io/endpointslice v0.37.1, utils.go: getEndpointSlicePrefix",
 	},
 	{
 		Owner: core("Pod"), Controller: "resourceclaim", Makes: "ResourceClaim",
@@ -112,11 +112,8 @@ const (
 	ray     = "ray.io"
 )
 
-func inKubeRay(symbol string) Source {
-	return Source{
-		"github.com/ray-project/kuberay", "v1.7.0",
-		"ray-operator/controllers/ray/utils/validation.go", symbol,
-	}
+func inKubeRay(symbol string) string {
+	return "github.com/ray-project/kuberay v1.7.0, ray-operator/controllers/ray/utils/validation.go: " + symbol
 }
 
 // others are controllers of third parties, by their sources.
@@ -125,58 +122,47 @@ var others = []Child{
 		Owner: schema.GroupKind{Group: tekton, Kind: "PipelineRun"}, Controller: "tekton",
 		Makes:   "label tekton.dev/pipelineRun of its TaskRuns",
 		Formula: "NAME", Limit: maxLabel, Over: Refused, ReadOnly: true,
-		Source: Source{
-			"github.com/tektoncd/pipeline", "3ee1745ae5b2",
-			"pkg/apis/validate/metadata.go", "ObjectMetadata",
-		},
+		Source: "github.com/tektoncd/pipeline 3ee1745ae5b2, pkg/apis/validate/metadata.go: ObjectMetadata",
 	},
 	{
 		Owner: schema.GroupKind{Group: tekton, Kind: "TaskRun"}, Controller: "tekton",
 		Makes:   "label tekton.dev/taskRun of its Pod",
 		Formula: "NAME", Limit: maxLabel, Over: Refused, ReadOnly: true,
-		Source: Source{
-			"github.com/tektoncd/pipeline", "3ee1745ae5b2",
-			"pkg/apis/validate/metadata.go", "ObjectMetadata",
-		},
+		Source: "github.com/tektoncd/pipeline 3ee1745ae5b2, pkg/apis/validate/metadata.go: ObjectMetadata",
 	},
 	{
 		Owner: schema.GroupKind{Group: argo, Kind: "Workflow"}, Controller: "argo",
 		Makes:   "label workflows.argoproj.io/workflow of its Pods",
 		Formula: "NAME", Limit: maxLabel, Over: Broken, ReadOnly: true,
-		Source: Source{
-			"github.com/argoproj/argo-workflows", "f016ad89eb26",
-			"workflow/validate/validate.go", "maxCharsInObjectName",
-		},
+		Source: "github.com/argoproj/argo-workflows f016ad89eb26, workflow/validate/validate.go: maxCharsInObjectName",
 	},
 	{
 		Owner: schema.GroupKind{Group: argo, Kind: "CronWorkflow"}, Controller: "argo", Makes: "Workflow",
 		Formula: "NAME-SECONDS", Adds: 1 + timeDigits, Limit: maxLabel, Over: Broken, ReadOnly: true,
-		Source: Source{
-			"github.com/argoproj/argo-workflows", "f016ad89eb26",
-			"workflow/validate/validate.go", "maxCharsInCronWorkflowName",
-		},
+		Source: "github.com/argoproj/argo-workflows f016ad89eb26, " +
+			"workflow/validate/validate.go: maxCharsInCronWorkflowName",
 	},
 	{
 		Owner: schema.GroupKind{Group: knative, Kind: "Service"}, Variant: "Knative", Controller: "knative",
 		Makes: "Configuration and Route", Formula: "NAME", Limit: maxLabel, Over: Refused, ReadOnly: true,
-		Source: Source{"knative.dev/pkg", "521cb33b3", "apis/metadata_validation.go", "ValidateObjectMetadata"},
+		Source: "knative.dev/pkg 521cb33b3, apis/metadata_validation.go: ValidateObjectMetadata",
 	},
 	{
 		Owner: schema.GroupKind{Group: knative, Kind: "Configuration"}, Controller: "knative",
 		Makes: "Revision", Formula: "NAME-GENERATION, shortened with a hash if it is too long",
 		Limit: maxLabel, Over: Refused, ReadOnly: true,
-		Source: Source{"knative.dev/pkg", "521cb33b3", "apis/metadata_validation.go", "ValidateObjectMetadata"},
+		Source: "knative.dev/pkg 521cb33b3, apis/metadata_validation.go: ValidateObjectMetadata",
 	},
 	{
 		Owner: JobSet, Controller: "jobset", Makes: "Job", Formula: "NAME-REPLICATEDJOB-INDEX",
 		Limit: maxLabel, Over: Refused, ReadOnly: true,
-		Source: Source{"sigs.k8s.io/jobset", "08dfbdfd6827", "pkg/webhooks/jobset_webhook.go", "ValidateCreate"},
+		Source: "sigs.k8s.io/jobset 08dfbdfd6827, pkg/webhooks/jobset_webhook.go: ValidateCreate",
 	},
 	{
 		Owner: JobSet, Variant: Indexed, Controller: "jobset",
 		Makes: "Pod", Formula: "NAME-REPLICATEDJOB-INDEX-INDEX-XXXXX",
 		Limit: maxLabel, Over: Refused, ReadOnly: true,
-		Source: Source{"sigs.k8s.io/jobset", "08dfbdfd6827", "pkg/webhooks/jobset_webhook.go", "ValidateCreate"},
+		Source: "sigs.k8s.io/jobset 08dfbdfd6827, pkg/webhooks/jobset_webhook.go: ValidateCreate",
 	},
 	{
 		Owner: schema.GroupKind{Group: ray, Kind: "RayCluster"}, Controller: "kuberay",
@@ -200,26 +186,20 @@ var others = []Child{
 		Owner: schema.GroupKind{Group: "sparkoperator.k8s.io", Kind: "SparkApplication"}, Controller: "spark-operator",
 		Makes:   "label sparkoperator.k8s.io/app-name of its Pods",
 		Formula: "NAME", Limit: maxLabel, Over: Refused, ReadOnly: true,
-		Source: Source{
-			"github.com/kubeflow/spark-operator", "v2.5.2",
-			"internal/webhook/sparkapplication_validator.go", "validateName",
-		},
+		Source: "github.com/kubeflow/spark-operator v2.5.2, " +
+			"internal/webhook/sparkapplication_validator.go: validateName",
 	},
 	{
 		Owner: VolcanoJob, Variant: "Volcano", Controller: "volcano", Makes: "Pod", Formula: "NAME-TASK-INDEX",
 		Limit: maxLabel, Over: Refused, ReadOnly: true,
-		Source: Source{
-			"github.com/volcano-sh/volcano", "v1.15.1",
-			"pkg/webhooks/admission/jobs/validate/admit_job.go", "validateK8sPodNameLength",
-		},
+		Source: "github.com/volcano-sh/volcano v1.15.1, " +
+			"pkg/webhooks/admission/jobs/validate/admit_job.go: validateK8sPodNameLength",
 	},
 	{
 		Owner: MPIJob, Controller: "mpi-operator", Makes: "host name of its workers", Formula: "NAME-worker-INDEX",
 		Adds: len("-worker-"), Limit: maxLabel, Over: Broken, ReadOnly: true,
-		Source: Source{
-			"github.com/kubeflow/mpi-operator", "v0.8.0",
-			"pkg/apis/kubeflow/validation/validation.go", "validateMPIJobName",
-		},
+		Source: "github.com/kubeflow/mpi-operator v0.8.0, " +
+			"pkg/apis/kubeflow/validation/validation.go: validateMPIJobName",
 	},
 }
 
