@@ -84,32 +84,30 @@ func Types(conn *connection.Connection) cobra.CompletionFunc {
 
 // Prefixes returns the completer of TYPE/PREFIX.
 func Prefixes(conn *connection.Connection) cobra.CompletionFunc {
-	types := inTime(conn, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace,
+	return orPrefixes(conn, inTime(conn, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace,
 		func(ctx context.Context, conn *connection.Connection, _ string, offer func(string)) error {
 			return findTypes(ctx, conn, func(resource string) { offer(resource + "/") })
-		})
+		}))
+}
+
+// TypesOrPrefixes returns the completer of TYPE[,TYPE...] and TYPE/PREFIX.
+func TypesOrPrefixes(conn *connection.Connection) cobra.CompletionFunc {
+	return orPrefixes(conn, Types(conn))
+}
+
+// orPrefixes returns a completer that completes a type with types, and a prefix after TYPE/.
+func orPrefixes(conn *connection.Connection, types cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if !strings.Contains(word, "/") {
+		resource, _, isPrefix := strings.Cut(word, "/")
+		if !isPrefix {
 			return types(cmd, args, word)
 		}
-		find := func(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error {
-			resource, _, _ := strings.Cut(word, "/")
+		find := func(ctx context.Context, conn *connection.Connection, _ string, offer func(string)) error {
 			return findPrefixes(ctx, conn, cmd, []string{resource}, func(prefix string) {
 				offer(resource + "/" + prefix)
 			})
 		}
 		return inTime(conn, cobra.ShellCompDirectiveNoFileComp, find)(cmd, args, word)
-	}
-}
-
-// TypesOrPrefixes returns the completer of TYPE[,TYPE...] and TYPE/PREFIX.
-func TypesOrPrefixes(conn *connection.Connection) cobra.CompletionFunc {
-	types, prefixes := Types(conn), Prefixes(conn)
-	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if strings.Contains(word, "/") {
-			return prefixes(cmd, args, word)
-		}
-		return types(cmd, args, word)
 	}
 }
 
