@@ -38,8 +38,8 @@ type Tally struct {
 	Maybe Remainder // without a key: the objects that might exist
 	// Unverified reports that an earlier copy of a request might have created an object that failed.
 	Unverified bool
-	// Begun are the sources with at least one object that exists or might exist.
-	Begun map[string]bool
+	// Began reports that at least one object exists or might exist.
+	Began bool
 	// Again counts the objects that the same command without a key would create a second time.
 	Again int
 	// Unknowns are the first outcomes that are unknown, without a key.
@@ -57,7 +57,7 @@ func (t *Tally) Add(c Config, o Outcome) {
 		o.Outcome = protocol.Failed
 	}
 	if t.Totals == nil {
-		t.Totals, t.Begun = Totals{}, map[string]bool{}
+		t.Totals = Totals{}
 	}
 	if o.Outcome != Shown {
 		t.Totals[o.Outcome] += max(1, o.Copies)
@@ -67,9 +67,9 @@ func (t *Tally) Add(c Config, o Outcome) {
 	case protocol.Created:
 		t.begin(o)
 	case protocol.Found:
-		t.Begun[o.Document.Source] = true
+		t.Began = true
 	case Renamed:
-		t.Begun[o.Document.Source] = true
+		t.Began = true
 		t.Again++ // whatever its name
 	case protocol.Unknown:
 		t.begin(o)
@@ -89,7 +89,7 @@ func (t *Tally) Add(c Config, o Outcome) {
 }
 
 func (t *Tally) begin(o Outcome) {
-	t.Begun[o.Document.Source] = true
+	t.Began = true
 	if o.Document.Object.GetName() == "" {
 		t.Again++
 	}
@@ -117,9 +117,8 @@ func (t *Tally) hold(c Config, o Outcome) {
 // count the documents of a file differently.
 type Remainder struct {
 	Left   int
-	shares []Share        // one for each object and source
-	index  map[Share]int  // index of a share by its object and source
-	files  map[string]int // number of the first remaining document, by source
+	shares []Share       // one for each object and source
+	index  map[Share]int // index of a share by its object and source
 }
 
 // Share is the rest of similar documents of one source.
@@ -134,12 +133,9 @@ const maxShares = 64
 func (r *Remainder) add(o Outcome, n int) {
 	d := o.Document
 	if r.index == nil {
-		r.files, r.index = map[string]int{}, map[Share]int{}
+		r.index = map[Share]int{}
 	}
 	r.Left += n
-	if first, ok := r.files[d.Source]; !ok || o.Number < first {
-		r.files[d.Source] = o.Number
-	}
 	key := Share{Object: d.Argument(""), Source: d.Source}
 	at, ok := r.index[key]
 	switch {
@@ -156,17 +152,4 @@ func (r *Remainder) add(o Outcome, n int) {
 func (r *Remainder) Shares() []Share {
 	shares := slices.SortedFunc(slices.Values(r.shares), func(a, b Share) int { return cmp.Compare(a.First, b.First) })
 	return shares[:min(len(shares), MaxNamed)]
-}
-
-// UntouchedFiles returns the sources that have uncreated documents, in the order of the input. It returns none unless
-// all of these sources are files, and no object of them is in begun.
-func (r *Remainder) UntouchedFiles(begun map[string]bool) (files []string) {
-	for source := range r.files {
-		if begun[source] || source == "STDIN" {
-			return nil
-		}
-		files = append(files, source)
-	}
-	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(r.files[a], r.files[b]) })
-	return files
 }

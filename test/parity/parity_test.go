@@ -237,7 +237,8 @@ func plainer(namespace, dir string) func(string) string {
 		return func(text string) string { return r.ReplaceAllString(text, by) }
 	}
 	steps := []func(string) string{
-		strings.NewReplacer(namespace, "NAMESPACE", dir, "DIR", "kubectl genname create", "kubectl create").Replace,
+		strings.NewReplacer(namespace, "NAMESPACE", dir, "DIR", "kubectl genname create", "kubectl create",
+			"kubectl-genname create", "kubectl create").Replace,
 		replace(`https://127\.0\.0\.1:\d+`, "SERVER"),
 		replace(`http://127\.0\.0\.1:\d+`, "FILES"),
 		replace(`kubectl(-genname)?-edit-\d+`, "EDIT"), // before SUFFIX, which such a number can match

@@ -38,9 +38,9 @@ func (e *ending) nextSteps(counted bool) []string {
 			"A run with a key doesn't recognize them."))
 	case e.Totals[protocol.Unknown] == 0 && (!counted || len(e.deleted) > 0), len(e.OtherIDs) > 0:
 		return lines
-	case len(e.Begun) == 0 && e.Unverified:
+	case !e.Began && e.Unverified:
 		return append(lines, e.hint("check whether the object exists. If not, run the same command again."))
-	case len(e.Begun) == 0:
+	case !e.Began:
 		return append(lines, e.hint("run the same command again. Nothing was created."))
 	case e.flags.keys.Key != "":
 		return append(lines, e.hint("run the same command again. It leaves existing objects as they are."))
@@ -123,12 +123,6 @@ func (e *ending) restCommand() string {
 	rest := &e.Rest
 	if e.Documents == 1 && e.unread() == "" {
 		return fmt.Sprintf("create the rest with the same command and this flag:\n  --count=%d", rest.Left)
-	}
-	if files := rest.UntouchedFiles(e.Begun); len(files) > 0 && len(files) <= maxShown && e.unread() == "" {
-		for i, file := range files {
-			files[i] = "-f " + reference.Quote(file)
-		}
-		return fmt.Sprintf("create the rest with the same command and these files:\n  %s", strings.Join(files, " "))
 	}
 	input := listed(rest)
 	if e.unread() != "" {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/client-go/util/flowcontrol"
@@ -24,7 +23,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
@@ -95,7 +93,6 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	if err := o.completeAsKubectl(cmd, args); err != nil {
 		return output.WithNearest(err)
 	}
-	o.recordAsPlugin()
 	o.warnOfNoNamespace(cmd)
 	return o.disableCommands()
 }
@@ -146,23 +143,6 @@ type running struct {
 	session  *create.Session
 	printer  *printer
 	follower *follow.Follower // nil without --wait
-}
-
-// recordAsPlugin makes --record write "kubectl genname". kubectl's recorder reads the command line from os.Args,
-// so recordAsPlugin checks os.Args.
-func (o *options) recordAsPlugin() {
-	recorded := &unstructured.Unstructured{Object: map[string]any{}}
-	if err := o.Recorder.Record(recorded); err != nil {
-		return
-	}
-	program, rest, _ := strings.Cut(recorded.GetAnnotations()[genericclioptions.ChangeCauseAnnotation], " ")
-	if len(os.Args) == 0 || program != filepath.Base(os.Args[0]) {
-		return
-	}
-	_ = o.RecordFlags.CompleteWithChangeCause("kubectl " + buildinfo.Name + " " + rest)
-	if recorder, err := o.RecordFlags.ToRecorder(); err == nil {
-		o.Recorder = recorder
-	}
 }
 
 // ownCreateFlags are the flags that kubectl create doesn't have.

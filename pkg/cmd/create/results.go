@@ -10,7 +10,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
 // results prints the events of a run as they come, and keeps the facts that its end depends on. Only one goroutine
@@ -187,11 +187,10 @@ func (r *results) problem(e create.Problem) {
 // nameIn is the name in a response of the server. If the server picks names, it is the last picked
 // name.
 func nameIn(err error) string {
-	status := apierrors.APIStatus(nil)
-	if !errors.As(err, &status) || status.Status().Details == nil {
-		return ""
+	if details := findings.Details(err); details != nil {
+		return details.Name
 	}
-	return status.Status().Details.Name
+	return ""
 }
 
 // searching prints the progress of the search for objects of a key. Without a terminal, it prints only if the
@@ -298,7 +297,6 @@ func (r *results) compare(o create.Outcome) error {
 // failure is the error of an object that failed, in kubectl's words.
 func (r *results) failure(d *create.Document, err error) error {
 	if !r.flags.kubectlOutput() {
-		r.warnOfAnnotations(err, d.Object)
 		err = explainBoth(err, d.Object)
 	}
 	return cmdutil.AddSourceToErr("creating", d.Source, err)
@@ -311,20 +309,6 @@ func explainBoth(err error, object *unstructured.Unstructured) error {
 		return err
 	}
 	return apistatus.Explain(err, " (the object has a name and a generateName, and the server uses the name)")
-}
-
-// warnOfAnnotations warns where annotations are refused that only together with the
-// plugin's are too long.
-func (r *results) warnOfAnnotations(err error, object *unstructured.Unstructured) {
-	size := 0
-	for key, value := range object.GetAnnotations() {
-		size += len(key) + len(value)
-	}
-	tooLong := apierrors.IsInvalid(err) && strings.Contains(err.Error(), "metadata.annotations: Too long")
-	if tooLong && size <= validation.TotalAnnotationSizeLimitB {
-		r.warn("the object has %d bytes of annotations, and the plugin adds %s. "+
-			"Together they are longer than the server allows.", size, exactlyonce.Annotation)
-	}
 }
 
 // unknown prints the line of an object with an unknown outcome at once, because a killed run could
