@@ -103,7 +103,8 @@ func (f *Flags) readValue(flag, variable string) (value, source string, err erro
 		if err != nil {
 			return "", "", fmt.Errorf("--%s: %w", flag, err)
 		}
-		return strings.TrimRight(string(text), "\r\n"), "--" + flag + " " + file, nil
+		value = strings.TrimPrefix(string(text), "\ufeff") // PowerShell begins a file with a byte order mark
+		return strings.TrimRight(value, "\r\n"), "--" + flag + " " + file, nil
 	}
 	value, isSet := os.LookupEnv(variable)
 	if !isSet {

@@ -56,6 +56,7 @@ func TestReadKey(t *testing.T) {
 		"no key":                    {},
 		"flag":                      {args: []string{"--idempotency-key=prod-1"}, want: "prod-1"},
 		"file":                      {args: []string{file("prod-1\r\n")}, want: "prod-1"},
+		"file of Windows":           {args: []string{file("\ufeffprod-1\r\n")}, want: "prod-1"},
 		"variable":                  {variable: new("prod-1"), want: "prod-1"},
 		"flag before variable":      {variable: new("a"), args: []string{"--idempotency-key=b"}, want: "b"},
 		"file before variable":      {variable: new("a"), args: []string{file("b")}, want: "b"},
