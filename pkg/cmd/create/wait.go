@@ -58,7 +58,9 @@ func (r *results) followed(event follow.Event) {
 		r.warn("can't read %s: %v. Retrying for up to %s.",
 			nameOf(e.Object), apistatus.Brief(e.Err), r.flags.retryTimeout)
 	case follow.Ended:
-		r.addAtEnd(r.printer.resultLine(wait.Ended(e)))
+		if e.Result != wait.Interrupted || !r.flags.deletes { // otherwise deleteCreated prints the line
+			r.addAtEnd(r.printer.resultLine(wait.Ended(e)))
+		}
 		r.printFinal(e.Object, e.Final)
 	case follow.Explained:
 		r.printLine(terminal.Message(endOf(e.Ended) + afterFailure(e, r.logs != nil)))
@@ -323,7 +325,13 @@ func (r *results) deleteCreated(e *ending) {
 	}
 	slices.Sort(e.deleted)
 	slices.Sort(e.undeleted)
-	e.facts, e.followed, e.left = r.facts, r.follower.State(), r.follower.Ours()
+	e.followed, e.left = r.follower.State(), r.follower.Ours()
+	for _, running := range e.followed.Running {
+		if running.Result == wait.Interrupted {
+			r.addAtEnd(r.printer.resultLine(running))
+		}
+	}
+	e.facts = r.facts
 }
 
 // aboutDeletion are the lines about the deletion of the objects that this run created.

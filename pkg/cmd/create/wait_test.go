@@ -86,7 +86,10 @@ func afterInterrupt(t *testing.T, server string, n int) *results {
 	}
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	r := &results{stderr: terminal.NewStderr(io.Discard), follower: follower, printer: &printer{}}
+	r := &results{
+		flags: &ownCreateFlags{deletes: true}, stderr: terminal.NewStderr(io.Discard), follower: follower,
+		printer: &printer{format: formatLines, out: &strings.Builder{}},
+	}
 	for event := range follower.Run(interrupted) {
 		r.followed(event)
 	}
@@ -133,6 +136,26 @@ func TestFinishedSinceTheInterrupt(t *testing.T) {
 		if text := lines(append(e.notes(), printed...)...); code != want.code || text != want.line {
 			t.Errorf("%s: exit code %d and\n%s\nwant %d and\n%s", condition, code, text, want.code, want.line)
 		}
+	}
+}
+
+// With -o jsonl, each object has one result, also if it was unfinished before it was deleted.
+func TestResultsAfterAnInterrupt(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.Method == http.MethodDelete && path.Base(r.URL.Path) == "1" {
+			w.WriteHeader(http.StatusForbidden)
+		}
+		fmt.Fprintf(w, `{"kind":"Job","apiVersion":"batch/v1","metadata":{"uid":%q,"resourceVersion":"1"}}`, path.Base(r.URL.Path))
+	}))
+	defer server.Close()
+	r := afterInterrupt(t, server.URL, 2)
+	r.deleteCreated(&ending{})
+	result := func(is, name string) string {
+		return fmt.Sprintf(`{"result":%q,"apiVersion":"batch/v1","kind":"Job","namespace":"ci","name":%q,"uid":%q}`, is, name, name)
+	}
+	if got, want := fmt.Sprint(r.printer.out), lines(result("Deleted", "0"), result("Unfinished", "1"), ""); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
 
