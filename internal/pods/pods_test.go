@@ -88,6 +88,10 @@ func TestTerminating(t *testing.T) {
 			t.Errorf("%s: %s, want %s: %s", reason, message, Terminating, want)
 		}
 	}
+	pod.Spec.NodeName, pod.Finalizers, pod.Status.Conditions = "", []string{"a/b", "c/d"}, nil
+	if _, message := why(pod, due.Add(time.Second)); message != "held by the finalizer a/b, c/d" {
+		t.Errorf("without a node: %s", message)
+	}
 }
 
 // responses are the responses of a server by the last word of the path.

@@ -50,6 +50,8 @@ func terminating(pod *corev1.Pod, now time.Time) string {
 	switch {
 	case now.Before(due):
 		text = fmt.Sprintf("it can run until %s", due.Format(time.RFC3339))
+	case pod.Spec.NodeName == "" && len(pod.Finalizers) > 0:
+		text = "held by the finalizer " + strings.Join(pod.Finalizers, ", ")
 	case pod.Spec.NodeName == "":
 		text = fmt.Sprintf("it should have ended at %s", due.Format(time.RFC3339))
 	default:
