@@ -2,6 +2,7 @@ package prune
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,6 +59,9 @@ func itemOf(p *prune.Pool, now time.Time) v1alpha1.PruneItem {
 		},
 		Creators: append([]v1alpha1.PruneCreator{}, p.Creators...), First: []string{},
 	}
+	item.Creators = slices.DeleteFunc(item.Creators, func(c v1alpha1.PruneCreator) bool {
+		return c.Chosen+c.Left == 0 // of objects in use only, or of Pods whose Job exists
+	})
 	for _, reason := range reasons {
 		addLeft(&item.PruneCounts, reason.PruneReason, p.Left[reason.PruneReason])
 	}

@@ -101,11 +101,15 @@ func TestExceeded(t *testing.T) {
 	}
 }
 
-// A plan begins with the oldest object.
+// A plan begins with the oldest object, and leaves out a creator whose objects are all in use.
 func TestItemOfAPlan(t *testing.T) {
-	item := itemOf(&prune.Pool{Objects: []prune.Object{{Created: 100}, {Created: 200}}}, time.Unix(300, 0))
+	creators := []v1alpha1.PruneCreator{{Creator: "a", Chosen: 2}, {Creator: "b"}, {Creator: "c", Left: 1}}
+	item := itemOf(&prune.Pool{Objects: []prune.Object{{Created: 100}, {Created: 200}}, Creators: creators}, time.Unix(300, 0))
 	if oldest, newest := item.Oldest.Unix(), item.Newest.Unix(); oldest != 100 || newest != 200 {
 		t.Errorf("from %d to %d, want from 100 to 200", oldest, newest)
+	}
+	if want := []v1alpha1.PruneCreator{creators[0], creators[2]}; !slices.Equal(item.Creators, want) {
+		t.Errorf("created by %+v, want %+v", item.Creators, want)
 	}
 }
 
