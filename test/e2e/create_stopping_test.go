@@ -141,4 +141,9 @@ func TestClosedPipe(t *testing.T) {
 	if n := len(harness.ConfigMaps(t, single, ns)); n != len(formats) {
 		t.Errorf("%d objects are there, want one for each format", n)
 	}
+	// Deletions go on, because a user who reads the first names wants all objects deleted.
+	ended, stderr := run("prune", "configmaps/demo-", "--keep=0", "--yes", "--output=name")
+	if want := "Deleted 4 of 4 objects. Failed: 0.\nerror: can't write the results: "; ended.ExitCode() != 1 || !strings.HasPrefix(stderr, want) {
+		t.Errorf("want exit code 1 and %q, got %v, stderr\n%s", want, ended, stderr)
+	}
 }

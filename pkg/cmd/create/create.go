@@ -107,8 +107,8 @@ func (o *options) Run(ctx context.Context) error {
 	if o.EditBeforeCreate || o.Raw != "" {
 		return o.RunCreate(o.conn.Factory)
 	}
-	// Without this, a reader that closes stdout would cut off the report of the created objects. Only this command
-	// ignores the signal. In other commands, the signal ends the process, as in kubectl.
+	// Without this, a reader that closes stdout would cut off the report of the created objects. In commands that only
+	// read, the signal ends the process, as in kubectl.
 	signal.Ignore(syscall.SIGPIPE)
 	return o.interruptible(ctx, o.create)
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os/signal"
 	"slices"
 	"strconv"
+	"syscall"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -305,6 +307,7 @@ func (o *options) delete(
 	}
 	total := &report.Summary
 	total.NotTried = total.Chosen
+	signal.Ignore(syscall.SIGPIPE) // -o name before head would end the deletions without a word
 	stopped = p.Delete(ctx, plan, func(result prune.Result) {
 		record(report, items[result.Object.Pool], result)
 		if o.names && result.Outcome == prune.Deleted {
