@@ -16,14 +16,22 @@ import (
 )
 
 // Unmentioned are the types that are listed only if a user names them. Their names are not generated from
-// generateName, and there are many of them. Events are the same in both of their groups.
+// generateName, and there are many of them.
 var Unmentioned = []Resource{
 	{schema.GroupVersionResource{Version: "v1", Resource: "events"}, "Event", true},
 	{schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}, "Lease", true},
 }
 
-// eventsV1 is the other group of Events.
-var eventsV1 = schema.GroupResource{Group: "events.k8s.io", Resource: "events"}
+// copies are the types whose objects another type has, too: Events in their other group, and the Namespaces and RBAC
+// objects of OpenShift under other names.
+var copies = map[schema.GroupResource]bool{
+	{Group: "events.k8s.io", Resource: "events"}:                           true,
+	{Group: "project.openshift.io", Resource: "projects"}:                  true,
+	{Group: "authorization.openshift.io", Resource: "roles"}:               true,
+	{Group: "authorization.openshift.io", Resource: "rolebindings"}:        true,
+	{Group: "authorization.openshift.io", Resource: "clusterroles"}:        true,
+	{Group: "authorization.openshift.io", Resource: "clusterrolebindings"}: true,
+}
 
 // excluded are the types without objects that have generated names, and the reasons.
 var excluded = map[schema.GroupResource]string{
@@ -35,8 +43,8 @@ var excluded = map[schema.GroupResource]string{
 		"and a list of them is a Status",
 }
 
-// Discover returns every type that can be listed and created, in its preferred version, except Events, Leases and
-// excluded types. Groups that can't be discovered are skipped. If no group can be discovered, Discover returns an
+// Discover returns every type that can be listed and created, in its preferred version, except Events, Leases, copies
+// and excluded types. Groups that can't be discovered are skipped. If no group can be discovered, Discover returns an
 // error.
 func Discover(ctx context.Context, d discovery.ServerResourcesInterfaceWithContext) ([]Resource, []Skipped, error) {
 	lists, err := d.ServerPreferredResourcesWithContext(ctx)
@@ -61,7 +69,7 @@ func Discover(ctx context.Context, d discovery.ServerResourcesInterfaceWithConte
 		}
 	}
 	found = slices.DeleteFunc(found, func(r Resource) bool {
-		return Contains(Unmentioned, r) || r.GroupResource() == eventsV1
+		return Contains(Unmentioned, r) || copies[r.GroupResource()]
 	})
 	found, never := withoutExcluded(found)
 	return found, append(skipped, never...), nil

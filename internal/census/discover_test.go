@@ -38,6 +38,7 @@ func TestDiscoverInPart(t *testing.T) {
 			}},
 			{GroupVersion: "project.openshift.io/v1", APIResources: []metav1.APIResource{
 				{Name: "projectrequests", Kind: "ProjectRequest", Verbs: verbs},
+				{Name: "projects", Kind: "Project", Verbs: verbs},
 			}},
 			{GroupVersion: "not/a/version"},
 		},
