@@ -102,8 +102,8 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 	return result, nil
 }
 
-// checkProposed reads the objects of all types, and proposes no object that owns one of them. A cluster-scoped object
-// can own objects of each namespace. checkProposed reads nothing if no object is proposed.
+// checkProposed reads the objects of the other types, and proposes no object that owns one of them. A cluster-scoped
+// object can own objects of each namespace. checkProposed reads nothing if no object is proposed.
 func (f *Finder) checkProposed(ctx context.Context, groups []*group, first *firstPass, grader *grader) error {
 	proposed := map[string][]*v1alpha1.DuplicateObject{} // by the namespace of the objects that they can own
 	for _, g := range groups {
@@ -121,6 +121,9 @@ func (f *Finder) checkProposed(ctx context.Context, groups []*group, first *firs
 		if err != nil {
 			return err
 		}
+		all = slices.DeleteFunc(all, func(r census.Resource) bool { // those that were searched
+			return census.Contains(f.Resources, r) && (namespace == f.Namespace || !r.Namespaced)
+		})
 		summary, err := f.Scanner.Visit(ctx, all, namespace, decode.Options{}, first.newVisitor)
 		if err != nil {
 			return err
