@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -52,11 +53,17 @@ func newPassthrough(config *rest.Config, server *url.URL, host string) (http.Han
 			}
 			return streams.RoundTrip(r)
 		}),
-		FlushInterval:  -1,
-		BufferPool:     &buffers{},
-		ErrorLog:       log.New(io.Discard, "", 0),
-		ModifyResponse: func(r *http.Response) error { relocate(r.Header, server, host); return nil },
-		ErrorHandler:   unreachable,
+		FlushInterval: -1,
+		BufferPool:    &buffers{},
+		ErrorLog:      log.New(io.Discard, "", 0),
+		ModifyResponse: func(r *http.Response) error {
+			relocate(r.Header, server, host)
+			if watch, _ := strconv.ParseBool(r.Request.URL.Query().Get("watch")); watch && r.Request.ProtoMajor == 2 {
+				r.Body = watchBody{r.Body}
+			}
+			return nil
+		},
+		ErrorHandler: unreachable,
 	}, nil
 }
 
@@ -160,11 +167,28 @@ func relocate(header http.Header, server *url.URL, host string) {
 	header.Set("Location", location.String())
 }
 
+// watchBody ends a watch whose connection to the server is lost as if the server had ended it. Over HTTP/2, client-go
+// would report the lost stream as an event of the type ERROR, which programs don't get without the proxy.
+type watchBody struct{ io.ReadCloser }
+
+func (b watchBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if isLost(err) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// isLost reports whether the connection to the server was lost. client-go sends a GET again after the same errors.
+func isLost(err error) bool {
+	return utilnet.IsProbableEOF(err) || utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err)
+}
+
 // unreachable ends a request without a response of the server. If the connection was lost, the client loses its
 // connection, too, so that it retries as without the proxy. Over HTTP/2, it would only lose a stream, after which
 // client-go doesn't retry. So a GET gets a response after which clients retry.
 func unreachable(w http.ResponseWriter, r *http.Request, err error) {
-	lost := utilnet.IsProbableEOF(err) || utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err)
+	lost := isLost(err)
 	code, reason := http.StatusBadGateway, metav1.StatusReasonInternalError
 	switch {
 	case r.Context().Err() != nil, lost && (r.ProtoMajor < 2 || r.Method != http.MethodGet):

@@ -294,8 +294,8 @@ func goAway(conn net.Conn, ends bool) {
 	}
 }
 
-// client-go sends a GET again after a lost connection. Over HTTP/2, the client keeps its connection to the proxy, and
-// sends a GET again after the response.
+// client-go sends a GET again after a lost connection, and a watch ends without an event. Over HTTP/2, the client keeps
+// its connection to the proxy.
 func TestLostConnection(t *testing.T) {
 	for _, protocol := range []string{"http/1.1", "h2"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -317,6 +317,14 @@ func TestLostConnection(t *testing.T) {
 			err = client.CoreV1().ConfigMaps("ns").Delete(t.Context(), "a", metav1.DeleteOptions{})
 			if requests := len(f.Requests()); err == nil || apierrors.ReasonForError(err) != "" || requests != 4 {
 				t.Errorf("%v after %d requests, want an error without a status after 1", err, requests-3)
+			}
+			f.Always("watch", "configmaps", oncetest.CutResponse)
+			watched, err := client.CoreV1().ConfigMaps("ns").Watch(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for event := range watched.ResultChan() {
+				t.Errorf("%s %v, want no event", event.Type, event.Object)
 			}
 		})
 	}
