@@ -3,6 +3,7 @@ package intercept
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -327,6 +329,20 @@ func TestLostConnection(t *testing.T) {
 				t.Errorf("%s %v, want no event", event.Type, event.Object)
 			}
 		})
+	}
+}
+
+// A create for a server with an untrusted certificate fails at once.
+func TestUntrustedCertificate(t *testing.T) {
+	upstream := httptest.NewTLSServer(oncetest.NewServer())
+	t.Cleanup(upstream.Close)
+	f := newFixture(t, func(c *Config) {
+		c.Creates, c.Passthrough = &rest.Config{Host: upstream.URL}, &rest.Config{Host: upstream.URL}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if g := f.do(f.request(ctx, http.MethodPost, configMaps, generated)); g.status != http.StatusServiceUnavailable {
+		t.Errorf("%d %v, want 503", g.status, g.object)
 	}
 }
 

@@ -2,6 +2,8 @@ package intercept
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -61,7 +63,8 @@ func (t *types) listUntilResponse(ctx context.Context, version schema.GroupVersi
 	retrier := apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, t.timeout)
 	for {
 		types, err := t.list(ctx, version)
-		if err == nil || apierrors.IsUnauthorized(err) || retrier.Wait(ctx, err) != nil {
+		if err == nil || apierrors.IsUnauthorized(err) || errors.As(err, new(*tls.CertificateVerificationError)) ||
+			retrier.Wait(ctx, err) != nil {
 			return types, err
 		}
 	}
