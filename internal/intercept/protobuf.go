@@ -148,22 +148,19 @@ func (b *body) readObject(object []byte) bool {
 // returns false if f did, or if the message is invalid.
 func eachField(message []byte, f func(number protowire.Number, value, field []byte) bool) bool {
 	for len(message) > 0 {
-		number, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return false
-		}
-		size := protowire.ConsumeFieldValue(number, kind, message[n:])
+		number, kind, size := protowire.ConsumeField(message)
 		if size < 0 {
 			return false
 		}
 		var value []byte
 		if kind == protowire.BytesType {
-			value, _ = protowire.ConsumeBytes(message[n:])
+			_, _, tag := protowire.ConsumeTag(message)
+			value, _ = protowire.ConsumeBytes(message[tag:])
 		}
-		if !f(number, value, message[:n+size]) {
+		if !f(number, value, message[:size]) {
 			return false
 		}
-		message = message[n+size:]
+		message = message[size:]
 	}
 	return true
 }

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/dynamic"
 )
 
 const (
@@ -110,13 +109,6 @@ func (g group) options(objects []*followed) metav1.ListOptions {
 	return options
 }
 
-func (g group) client(client dynamic.Interface) dynamic.ResourceInterface {
-	if g.namespace == "" {
-		return client.Resource(g.resource)
-	}
-	return client.Resource(g.resource).Namespace(g.namespace)
-}
-
 // oldest returns the oldest version of the objects, from which one watch gets the events of all. The result is empty
 // if a version is missing or has no order.
 func oldest(objects []*followed) string {
@@ -136,8 +128,8 @@ func oldest(objects []*followed) string {
 // follow starts a follower of objects, which watches from the version on.
 func (r *run) follow(at group, version string, objects ...*followed) {
 	f := &follower{
-		run: r, group: at, client: at.client(r.config.Client), options: at.options(objects),
-		version: version, pending: map[string]*followed{},
+		run: r, group: at, client: r.config.Client.Resource(at.resource).Namespace(at.namespace),
+		options: at.options(objects), version: version, pending: map[string]*followed{},
 	}
 	for _, o := range objects {
 		f.pending[o.Name] = o
