@@ -185,7 +185,7 @@ func (e *ending) repeatWarning() string {
 func otherInput(e *create.UnexpectedError) error {
 	object, text := e.Objects[0], fmt.Sprintf("the input lacks %s that this key created: %s\nA document was removed, "+
 		"its name, generateName or order was changed, or --count was lowered.",
-		humanize.Count(len(e.Objects), "object"), some(e.Objects))
+		humanize.Count(len(e.Objects), "object"), humanize.Few(e.Objects))
 	if c := e.Change; c != nil {
 		object, text = c.Object, fmt.Sprintf("a field was removed from %s in the input, "+
 			"and this key created %s with it", c.Document, c.Object)

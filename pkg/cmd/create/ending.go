@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
@@ -163,12 +164,12 @@ func (e *ending) noObjects() error {
 		return errors.New(text)
 	}
 	if e.selector != "" {
-		return fmt.Errorf("%s, because no object of %s matches -l %s", text, some(e.files), e.selector)
+		return fmt.Errorf("%s, because no object of %s matches -l %s", text, humanize.Few(e.files), e.selector)
 	}
 	if len(e.files) == 1 {
 		return fmt.Errorf("%s, because %s has none", text, e.files[0])
 	}
-	return fmt.Errorf("%s, because these files have none: %s", text, some(e.files))
+	return fmt.Errorf("%s, because these files have none: %s", text, humanize.Few(e.files))
 }
 
 // readInterrupted reports whether an interrupt has ended the reading of the input.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/logs"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -92,7 +93,7 @@ func (l *logPrinter) event(event logs.Event) {
 		l.stderr.Line(terminal.Sprintf("%s ended %s and was restarted.", e.Container, exitOf(e.Ended)))
 	case logs.Waiters:
 		l.stderr.Line(terminal.Sprintf("The logs of %s follow when other containers end (--max-log-requests=%d).",
-			some(e.Pods), l.streams))
+			humanize.Few(e.Pods), l.streams))
 	case logs.LongLine:
 		l.stderr.Line(terminal.Sprintf("A line of %s is too long for the memory, and was printed as several lines.",
 			e.Container))
@@ -101,7 +102,7 @@ func (l *logPrinter) event(event logs.Event) {
 		for _, job := range e.Jobs {
 			jobs = append(jobs, "job/"+job.Name)
 		}
-		l.stderr.Line(terminal.Sprintf("There are no logs of %s, because no Pods are left.", some(jobs)))
+		l.stderr.Line(terminal.Sprintf("There are no logs of %s, because no Pods are left.", humanize.Few(jobs)))
 	case logs.Failure:
 		l.failure(e)
 	case logs.Unlisted:

@@ -313,7 +313,7 @@ func TestUnexpectedObjectsAreCounted(t *testing.T) {
 		objects = append(objects, fmt.Sprintf("configmaps/demo-%02d", n))
 	}
 	text := explain(&create.UnexpectedError{Objects: objects}).Error()
-	if !strings.Contains(text, " lacks 15 objects ") || !strings.Contains(text, "configmaps/demo-09 and 5 more\n") {
+	if !strings.Contains(text, " lacks 15 objects ") || !strings.Contains(text, "configmaps/demo-04 and 10 more\n") {
 		t.Error(text)
 	}
 	if err := errors.New("another"); !errors.Is(explain(err), err) {

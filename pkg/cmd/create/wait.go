@@ -27,7 +27,7 @@ func (r *results) waits() bool {
 	case len(r.differing) == 0:
 	case !r.flags.strict:
 		r.warn("existing objects differ from the input: %s. Something changed them, a webhook changes such objects, "+
-			"or another user created them.", some(r.differing))
+			"or another user created them.", humanize.Few(r.differing))
 	default:
 		for _, object := range objects {
 			r.printFinal(object, nil)
@@ -341,7 +341,7 @@ func (e *ending) aboutDeletion() []string {
 		return undeleted
 	}
 	return append([]string{terminal.Sprintf("Deleted %s that this run created: %s",
-		humanize.Count(len(e.deleted), "object"), some(e.deleted))}, undeleted...)
+		humanize.Count(len(e.deleted), "object"), humanize.Few(e.deleted))}, undeleted...)
 }
 
 // aboutStopping has the commands that delete the objects that an interrupt has left running, one for each namespace.

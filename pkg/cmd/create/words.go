@@ -33,15 +33,7 @@ func shortened(lines []string, others string) []string {
 	return lines
 }
 
-func some(all []string) string {
-	shown, more := all, ""
-	if n := len(all) - maxShown; n > 0 {
-		shown, more = all[:maxShown], fmt.Sprintf(" and %d more", n)
-	}
-	return strings.Join(shown, ", ") + more
-}
-
-// maxShown is the largest number of objects that a line names.
+// maxShown is the largest number of objects or commands that are listed.
 const maxShown = create.MaxNamed
 
 func capitalized(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
