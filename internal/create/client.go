@@ -38,7 +38,6 @@ type requests interface {
 // creation is an object to create.
 type creation struct {
 	document *Document
-	template *exactlyonce.Template // nil if there is one copy
 	id       exactlyonce.ID
 	options  []exactlyonce.Option // see Config.creates
 	// briefly sends the object once. If the outcome is unknown, it reads the object back once.
@@ -82,9 +81,6 @@ func (c *Client) Create(ctx context.Context, n creation) (exactlyonce.Result, er
 	d := n.document
 	options := append(slices.Clip(n.options),
 		exactlyonce.WithNamespace(d.Namespace), exactlyonce.WithOnRetry(n.onRetry), exactlyonce.WithOnPost(n.onPost))
-	if n.template != nil && n.id.String() != "" {
-		options = append(options, exactlyonce.WithEncoder(n.template.Encode))
-	}
 	if n.briefly {
 		options = append(options, exactlyonce.WithRetryTimeout(0))
 	}

@@ -115,8 +115,7 @@ type task struct {
 	number   int // position in the input, from 1
 	copies   int
 
-	template   *exactlyonce.Template // nil if there is one copy
-	canCarryID bool                  // else the server refuses the object, or a webhook names it
+	canCarryID bool // else the server refuses the object, or a webhook names it
 	generated  bool
 	byServer   bool // the server picks the name
 	refused    bool // a copy was refused for a reason that holds for all copies
@@ -134,9 +133,6 @@ func newTask(d *Document, c Config) *task {
 	t := &task{document: d, copies: 1, canCarryID: exactlyonce.CanCarry(d.Object)}
 	if t.generated = t.canCarryID && d.Object.GetName() == ""; t.generated {
 		t.copies = c.Copies
-	}
-	if t.copies > 1 {
-		t.template = exactlyonce.NewTemplate(d.Object)
 	}
 	return t
 }

@@ -54,7 +54,7 @@ func (w *worker) send(j job) report {
 		w.inFlight.begin(j.number, d, unsent)
 	}
 	result, err := w.client.Create(w.ctx, creation{
-		document: d.document, template: d.template, id: id, options: w.options, briefly: j.probe,
+		document: d.document, id: id, options: w.options, briefly: j.probe,
 		onPost: func(name string) {
 			sent.Store(true)
 			w.inFlight.rename(j.number, name)
