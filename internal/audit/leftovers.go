@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -42,38 +43,38 @@ func deleting(l *pools.Leftovers) *v1alpha1.AuditDeleting {
 // source is a creator of one resource type that keeps old objects by a setting.
 type source struct {
 	schema.GroupResource
-	kind, manager string // of the creator; one of them is empty
+	kind string // of the creator
 }
 
 // retentionSettings has the setting that limits the objects, by their source. A setting stops the objects from coming
 // back, and prune doesn't.
 var retentionSettings = map[source]string{
-	{schema.GroupResource{Group: "batch", Resource: "jobs"}, "CronJob", ""}: "lower successfulJobsHistoryLimit and " +
+	{schema.GroupResource{Group: "batch", Resource: "jobs"}, "CronJob"}: "lower successfulJobsHistoryLimit and " +
 		"failedJobsHistoryLimit of the CronJob",
-	{schema.GroupResource{Resource: "pods"}, "Job", ""}:     "set ttlSecondsAfterFinished of the Jobs",
-	{schema.GroupResource{Resource: "secrets"}, "", "Helm"}: "set helm upgrade --history-max",
-	{schema.GroupResource{Group: "apps", Resource: "replicasets"}, "Deployment", ""}: "lower revisionHistoryLimit of " +
+	{schema.GroupResource{Resource: "pods"}, "Job"}: "set ttlSecondsAfterFinished of the Jobs",
+	{schema.GroupResource{Group: "apps", Resource: "replicasets"}, "Deployment"}: "lower revisionHistoryLimit of " +
 		"the Deployments",
-	{schema.GroupResource{Group: "apps", Resource: "controllerrevisions"}, "StatefulSet", ""}: "lower " +
+	{schema.GroupResource{Group: "apps", Resource: "controllerrevisions"}, "StatefulSet"}: "lower " +
 		"revisionHistoryLimit of the StatefulSets",
-	{schema.GroupResource{Group: "apps", Resource: "controllerrevisions"}, "DaemonSet", ""}: "lower " +
+	{schema.GroupResource{Group: "apps", Resource: "controllerrevisions"}, "DaemonSet"}: "lower " +
 		"revisionHistoryLimit of the DaemonSets",
-	{schema.GroupResource{Group: "cert-manager.io", Resource: "certificaterequests"}, "Certificate", ""}: "set " +
+	{schema.GroupResource{Group: "cert-manager.io", Resource: "certificaterequests"}, "Certificate"}: "set " +
 		"revisionHistoryLimit of the Certificates",
-	{schema.GroupResource{Group: "acme.cert-manager.io", Resource: "orders"}, "CertificateRequest", ""}: "set " +
+	{schema.GroupResource{Group: "acme.cert-manager.io", Resource: "orders"}, "CertificateRequest"}: "set " +
 		"revisionHistoryLimit of the Certificates",
 }
 
 // manyRetained is the number of objects from which on a report says how to limit them. Fewer are a usual history.
 const manyRetained = 100
 
-// RetentionSetting returns the creator's setting that limits the objects of a row, or "" if unknown or not needed.
-func RetentionSetting(of schema.GroupResource, names int64, creator v1alpha1.Creator) string {
+// RetentionSetting returns the creator's setting that limits the objects of a row, or "" if unknown or not needed. The
+// row has a prefix, or several of which this one has the most names, or none.
+func RetentionSetting(of schema.GroupResource, names int64, prefix string, creator v1alpha1.Creator) string {
 	if names < manyRetained {
 		return ""
 	}
-	if creator.Kind != "" {
-		return retentionSettings[source{of, creator.Kind, ""}]
+	if of == secrets && creator.Manager == "Helm" && strings.HasPrefix(prefix, "sh.helm.release.") {
+		return "set helm upgrade --history-max" // other Secrets are of charts
 	}
-	return retentionSettings[source{of, "", cmp.Or(creator.Manager, "?")}]
+	return retentionSettings[source{of, creator.Kind}]
 }

@@ -31,6 +31,7 @@ var children = map[schema.GroupResource]string{
 
 var (
 	pods           = schema.GroupResource{Resource: "pods"}
+	secrets        = schema.GroupResource{Resource: "secrets"}
 	endpointSlices = schema.GroupResource{Group: "discovery.k8s.io", Resource: "endpointslices"}
 	resourceClaims = schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"}
 )

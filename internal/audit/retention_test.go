@@ -17,17 +17,19 @@ func TestRetentionSetting(t *testing.T) {
 	for _, test := range []struct {
 		of      schema.GroupResource
 		names   int64
+		prefix  string
 		creator v1alpha1.Creator
 		want    string
 	}{
-		{jobs, 100, v1alpha1.Creator{Kind: "CronJob", Name: "nightly"}, limit},
-		{jobs, 99, v1alpha1.Creator{Kind: "CronJob", Name: "nightly"}, ""},
-		{jobs, 100, v1alpha1.Creator{Manager: "CronJob"}, ""},
-		{jobs, 100, v1alpha1.Creator{}, ""},
-		{secrets, 28_000, v1alpha1.Creator{Manager: "Helm"}, "set helm upgrade --history-max"},
-		{secrets, 28_000, v1alpha1.Creator{Kind: "Helm"}, ""},
+		{jobs, 100, "nightly-", v1alpha1.Creator{Kind: "CronJob", Name: "nightly"}, limit},
+		{jobs, 99, "nightly-", v1alpha1.Creator{Kind: "CronJob", Name: "nightly"}, ""},
+		{jobs, 100, "nightly-", v1alpha1.Creator{Manager: "CronJob"}, ""},
+		{jobs, 100, "nightly-", v1alpha1.Creator{}, ""},
+		{secrets, 28_000, "sh.helm.release.v1.app.v", v1alpha1.Creator{Manager: "Helm"}, "set helm upgrade --history-max"},
+		{secrets, 28_000, "", v1alpha1.Creator{Manager: "Helm"}, ""}, // of charts
+		{secrets, 28_000, "sh.helm.release.v1.app.v", v1alpha1.Creator{Kind: "Helm"}, ""},
 	} {
-		if got := RetentionSetting(test.of, test.names, test.creator); got != test.want {
+		if got := RetentionSetting(test.of, test.names, test.prefix, test.creator); got != test.want {
 			t.Errorf("%d %s of %+v: %q, want %q", test.names, test.of, test.creator, got, test.want)
 		}
 	}

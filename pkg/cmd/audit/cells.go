@@ -99,14 +99,17 @@ func notesText(r *row, gated bool) string {
 
 // retentionSetting returns the setting of the creator that limits the objects of a row, or "".
 func retentionSetting(r *row) string {
-	creator := v1alpha1.Creator{}
+	creator, prefix := v1alpha1.Creator{}, r.Prefix
 	switch {
 	case r.fold != nil:
 		creator.Kind, creator.Manager = r.fold.OwnerKind, r.fold.Manager
+		if r.fold.Largest != nil {
+			prefix = r.fold.Largest.Prefix
+		}
 	case len(r.Creators) > 0:
 		creator = r.Creators[0]
 	}
-	return audit.RetentionSetting(r.GroupResource(), r.Names, creator)
+	return audit.RetentionSetting(r.GroupResource(), r.Names, prefix, creator)
 }
 
 // spanText returns a time in days for people. nil means without end.
