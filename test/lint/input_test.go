@@ -223,12 +223,16 @@ func TestFixes(t *testing.T) {
 		"a.yaml":             configMap("name: a, generateName: a-"),
 		"b.yaml":             job("generateName: " + long),
 		"c.yaml":             job("generateName: " + long[:53]),
+		"d.yaml":             "apiVersion: v1\nkind: Service\nmetadata: {name: " + long + "one}\n",
+		"e.yaml":             "apiVersion: v1\nkind: Service\nmetadata: {generateName: " + long + "one-}\n",
 	})
 	_, report := found(t)
 	for at, want := range map[string]string{
 		"a.yaml both-names":   "remove metadata.generateName",
 		"b.yaml child-names":  "shorten generateName to 53 bytes",
 		"c.yaml no-separator": "shorten generateName to 53 bytes, and end it with -",
+		"d.yaml invalid-name": "shorten it",
+		"e.yaml invalid-name": "shorten it",
 	} {
 		has := false
 		for _, item := range report.Items {

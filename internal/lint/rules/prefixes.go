@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ var invalidName = &Rule{
 			report(Finding{
 				Level:   v1alpha1.LintError,
 				Message: "the server refuses the name: " + withoutPattern(reasons[0]),
-				Help:    "use lower case letters, digits and -",
+				Help:    cmp.Or(shortened(reasons[0]), "use lower case letters, digits and -"),
 				Path:    []any{"metadata", "name"},
 			})
 		}
@@ -40,11 +41,20 @@ var invalidName = &Rule{
 				report(o, Finding{
 					Level:   v1alpha1.LintError,
 					Message: "the server refuses generateName: " + reason,
+					Help:    shortened(reason),
 					Path:    generateName,
 				})
 			}
 		}
 	},
+}
+
+// shortened returns the fix of a name that is refused for its length, or "".
+func shortened(reason string) string {
+	if strings.HasPrefix(reason, "must be no more than") {
+		return "shorten it"
+	}
+	return ""
 }
 
 // nameRule is a type's check of names. With prefix, it checks a generateName, whose end can be a character that a
