@@ -104,13 +104,13 @@ func (w *watching) listObjects() {
 }
 
 func (w *watching) bookmark(serial int) {
-	w.encode(watch.Bookmark, map[string]any{
+	w.encode(watch.Bookmark, w.shown(&unstructured.Unstructured{Object: map[string]any{
 		"kind": w.kind.Kind, "apiVersion": w.kind.groupVersion().String(),
 		"metadata": map[string]any{
 			"resourceVersion": strconv.Itoa(serial),
 			"annotations":     map[string]any{metav1.InitialEventsAnnotationKey: "true"},
 		},
-	})
+	}}))
 }
 
 func (w *watching) encode(kind watch.EventType, object map[string]any) {

@@ -12,9 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
@@ -125,6 +127,25 @@ func TestWatchFrom(t *testing.T) {
 		events.Stop()
 		if slices.Sort(got); strings.Join(got, "") != want {
 			t.Errorf("from %q: %s", version, got)
+		}
+	}
+}
+
+// A watch of metadata has only metadata, also in the bookmark after the initial events.
+func TestWatchOfMetadata(t *testing.T) {
+	server := oncetest.NewServer()
+	server.Put(aged("a", time.Hour))
+	initial := true
+	events, err := metadata.NewForConfigOrDie(server.Config()).Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Watch(
+		t.Context(), metav1.ListOptions{SendInitialEvents: &initial, AllowWatchBookmarks: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	for _, want := range []watch.EventType{watch.Added, watch.Bookmark} {
+		event := <-events.ResultChan()
+		if _, is := event.Object.(*metav1.PartialObjectMetadata); event.Type != want || !is {
+			t.Errorf("%s of a %T: %v", event.Type, event.Object, event.Object)
 		}
 	}
 }
