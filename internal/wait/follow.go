@@ -46,9 +46,9 @@ type follower struct {
 	group   group
 	client  dynamic.ResourceInterface
 	options metav1.ListOptions
-	version string // state from which to watch; empty if a list must come first
-	broken  string // state at which the last watch broke, until the next list
-	resumed bool   // the watch resumed at the state of an earlier one, and no object has ended since then
+	version string    // state from which to watch; empty if a list must come first
+	broken  string    // state at which the last watch broke, until the next list
+	resumed time.Time // since when watches resume at the state of an earlier one, without an end of an object, or zero
 	pending map[string]*followed
 	polls   bool // by GET, because neither list nor watch is allowed
 	worked  bool // a list or a watch has succeeded
@@ -146,11 +146,13 @@ func (f *follower) list(ctx context.Context) error {
 	f.worked = true
 	missing := func(name string) bool { return !listed[name] }
 	if f.broken != "" && slices.ContainsFunc(slices.Collect(maps.Keys(f.pending)), missing) {
-		f.version, f.broken, f.resumed = f.broken, "", true
+		if f.version, f.broken = f.broken, ""; f.resumed.IsZero() {
+			f.resumed = time.Now()
+		}
 		f.succeeded()
 		return nil
 	}
-	f.version, f.broken = version, ""
+	f.version, f.broken, f.resumed = version, "", time.Time{}
 	for name, o := range f.pending {
 		if !listed[name] {
 			if err := f.missing(ctx, o); err != nil {
@@ -233,18 +235,20 @@ func (f *follower) check(ctx context.Context, o *followed) error {
 }
 
 // breakOff makes the next request a list. It records the state at which the watch broke. breakOff records nothing if
-// the server no longer has the events since then, or if the watch was already resumed without success.
+// the server no longer has the events since then, or if watches were resumed without success. A server that has just
+// started can refuse a watch, but not a list.
 func (f *follower) breakOff(err error) {
 	f.broken, f.version = f.version, ""
-	if f.resumed || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-		f.broken = ""
+	inVain := errors.Is(err, errSilent) || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) ||
+		time.Since(f.resumed) >= f.run.config.RetryTimeout
+	if !f.resumed.IsZero() && inVain || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		f.broken, f.resumed = "", time.Time{}
 	}
-	f.resumed = false
 }
 
 // end reports the end of an object to the caller.
 func (f *follower) end(o *followed, end Ended) {
-	f.resumed = false
+	f.resumed = time.Time{}
 	delete(f.pending, o.Name)
 	end.Object = o.Object
 	f.run.send(end)

@@ -556,6 +556,26 @@ func TestOldest(t *testing.T) {
 	}
 }
 
+// A server that has just started refuses watches for some seconds. The end of an object that was deleted meanwhile is
+// known nevertheless.
+func TestResumedAfterARestart(t *testing.T) {
+	serving(t, func(t *testing.T, s *server) {
+		a, b := s.create("a"), s.create("b")
+		expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
+			s.mu.Lock()
+			s.fault = func(what string) error { return map[string]error{"watch": overloaded}[what] }
+			s.mu.Unlock()
+			s.breakWatches(io.ErrUnexpectedEOF)
+			s.update("a", finish("Complete"))
+			s.remove("a")
+			time.Sleep(5 * time.Second)
+			s.fail(nil)
+			time.Sleep(10 * time.Second)
+			s.update("b", finish("Complete"))
+		}), "a succeeded Why: because", "b succeeded Why: because")
+	})
+}
+
 // A watch that is resumed in vain is resumed once. A list is then enough, also without permission to get.
 func TestResumedInVain(t *testing.T) {
 	serving(t, func(t *testing.T, s *server) {
