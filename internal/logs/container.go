@@ -302,11 +302,8 @@ func (c *container) recheck(ctx context.Context, previous bool) error {
 	}
 	trim(&pods.Items[0])
 	c.follower.update(&pods.Items[0], false)
-	expected := c.run
-	if previous {
-		expected++
-	}
-	if int(c.state().RestartCount) > expected {
+	s := c.state() // while a container waits for its next run, its previous log is that of the last run
+	if int(s.RestartCount) > c.run && (!previous || s.terminated(c.run) == nil) {
 		return errOtherRun
 	}
 	return nil

@@ -405,6 +405,24 @@ func TestHistories(t *testing.T) {
 			before: append(running(1), phase{4, restarted(1, corev1.PodRunning)}), last: restarted(2, corev1.PodSucceeded),
 			lines: []string{"first", "second", "third"}, gaps: []string{""},
 		},
+		// The kubelet has the log of the next run then, because the container waits to be restarted again.
+		"an end of the next run before the rest of the ended run": {
+			log: func(k *kubelet, w http.ResponseWriter, r *http.Request, n int) {
+				switch {
+				case n == 1:
+					fmt.Fprint(w, line(1, "first"))
+				case r.URL.Query().Get("previous") == "true":
+					waits := restarted(1, corev1.PodRunning)
+					waits.Status.ContainerStatuses[0].State = corev1.ContainerState{}
+					k.becomes(waits)
+					fallthrough
+				default:
+					fmt.Fprint(w, line(5, "second"))
+				}
+			},
+			before: append(running(1), phase{3, restarted(1, corev1.PodRunning)}), last: restarted(1, corev1.PodSucceeded),
+			lines: []string{"first", "second"}, gaps: []string{"it was restarted again"},
+		},
 		"an empty response before an outage, in which lines may have been written": {
 			log: func(_ *kubelet, w http.ResponseWriter, _ *http.Request, n int) {
 				switch {
