@@ -151,7 +151,8 @@ func (r *request) stamped(object *unstructured.Unstructured) *unstructured.Unstr
 	if r.mapping.Resource.GroupResource() == ipAddresses && object.GetName() == "" {
 		object.SetName(object.GetGenerateName())
 	}
-	r.id.prepare(object)
+	object.SetResourceVersion("") // a server refuses a new object with one
+	r.id.Stamp(object)
 	return object
 }
 

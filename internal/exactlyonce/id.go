@@ -101,12 +101,6 @@ func (id ID) differs(object *unstructured.Unstructured) bool {
 // nothing.
 func Differ(a, b string) bool { return derive.Comparable(a, b) && a != b }
 
-// prepare makes object ready to be sent, except for its name.
-func (id ID) prepare(object *unstructured.Unstructured) {
-	object.SetResourceVersion("") // a server refuses a new object with one
-	id.Stamp(object)
-}
-
 // Stamp writes the creation ID, the digest and the run label of id into the object. Stamp replaces existing values,
 // for example in a copied object. With Untracked, Stamp doesn't change the object.
 func (id ID) Stamp(object *unstructured.Unstructured) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 
 	lint "github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
+	"github.com/kubectl-genname/kubectl-genname/internal/untrusted"
 )
 
 const (
@@ -77,11 +77,7 @@ func (t *Texts) text(source string) []byte {
 		}
 		return []byte(t.stdin.String())
 	}
-	info, err := os.Stat(source)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxText {
-		return nil
-	}
-	text, err := os.ReadFile(source)
+	text, err := untrusted.ReadFile(source)
 	if err != nil {
 		return nil
 	}
