@@ -41,7 +41,11 @@ var excluded = map[schema.GroupResource]string{
 		"must be named PLURAL.GROUP; a generated name is always refused",
 	{Group: "project.openshift.io", Resource: "projectrequests"}: "a ProjectRequest is not stored, " +
 		"and a list of them is a Status",
+	{Group: "image.openshift.io", Resource: "imagestreamtags"}: ofAnImageStream,
+	{Group: "image.openshift.io", Resource: "imagetags"}:       ofAnImageStream,
 }
+
+const ofAnImageStream = "a tag is a part of its ImageStream; a list of tags with a limit is not complete"
 
 // Discover returns every type that can be listed and created, in its preferred version, except Events, Leases, copies
 // and excluded types. Groups that can't be discovered are skipped. If no group can be discovered, Discover returns an
