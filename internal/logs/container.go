@@ -302,8 +302,13 @@ func (c *container) recheck(ctx context.Context, previous bool) error {
 	}
 	trim(&pods.Items[0])
 	c.follower.update(&pods.Items[0], false)
-	s := c.state() // while a container waits for its next run, its previous log is that of the last run
-	if int(s.RestartCount) > c.run && (!previous || s.terminated(c.run) == nil) {
+	return c.checkRun(previous)
+}
+
+// checkRun is recheck by the known state. While a container waits for its next run, its previous log is that of the
+// last run.
+func (c *container) checkRun(previous bool) error {
+	if s := c.state(); int(s.RestartCount) > c.run && (!previous || s.terminated(c.run) == nil) {
 		return errOtherRun
 	}
 	return nil

@@ -389,6 +389,19 @@ func TestHistories(t *testing.T) {
 			},
 			before: running(1), last: restarted(1, corev1.PodSucceeded), lines: []string{"first", "second"},
 		},
+		"a restart and the end before the first line of a stream": {
+			log: func(_ *kubelet, w http.ResponseWriter, r *http.Request, n int) {
+				if r.URL.Query().Get("previous") == "true" {
+					fmt.Fprint(w, line(1, "first"))
+					return
+				}
+				if n == 1 {
+					time.Sleep(time.Second)
+				}
+				fmt.Fprint(w, line(5, "second"))
+			},
+			before: running(1), last: restarted(1, corev1.PodSucceeded), lines: []string{"first", "second"},
+		},
 		// The kubelet no longer has the log of the ended run.
 		"a second restart before the rest of the ended run": {
 			log: func(k *kubelet, w http.ResponseWriter, r *http.Request, n int) {

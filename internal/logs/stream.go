@@ -70,8 +70,12 @@ func (c *container) request(ctx context.Context, options corev1.PodLogOptions, l
 	}
 	defer func() { _ = body.Close() }()
 	before := c.read
-	if s := c.state(); before.last.at.IsZero() && (!s.ended || s.gone) { // no line shows what was read
-		if err := c.recheck(ctx, options.Previous); err != nil {
+	if before.last.at.IsZero() { // no line shows what was read
+		err := c.checkRun(options.Previous)
+		if s := c.state(); !s.ended || s.gone {
+			err = c.recheck(ctx, options.Previous)
+		}
+		if err != nil {
 			return err
 		}
 	}
