@@ -41,8 +41,8 @@ func TestKubeconfig(t *testing.T) {
 		}
 	}
 	for _, user := range config.AuthInfos {
-		if len(user.Token) != 64 || user.ClientKeyData != nil || user.Exec != nil {
-			t.Errorf("the kubeconfig has other credentials than a token of 256 bits")
+		if len(user.Token) != 26 || user.ClientKeyData != nil || user.Exec != nil {
+			t.Errorf("the kubeconfig has other credentials than a token of 130 bits")
 		}
 	}
 }
