@@ -777,11 +777,14 @@ func TestBrokenOff(t *testing.T) {
 func TestDiscoveryIsRepeated(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	failures := 3
+	failures := 4
 	f.Func(func(r *oncetest.Request) oncetest.Fault {
 		if r.Verb == "" && failures > 0 {
 			failures--
-			return []oncetest.Fault{oncetest.DropResponse, oncetest.Respond(502, "text/html", "<html>"), oncetest.Respond(200, "text/html", "<html>")}[failures]
+			return []oncetest.Fault{
+				oncetest.DropResponse, oncetest.Respond(502, "text/html", "<html>"), oncetest.Respond(200, "text/html", "<html>"),
+				oncetest.Respond(200, "application/json", `{"message":"maintenance"}`),
+			}[failures]
 		}
 		return nil
 	})

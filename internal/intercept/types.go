@@ -80,6 +80,8 @@ func (t *types) list(ctx context.Context, version schema.GroupVersion) ([]metav1
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("discovery of %s: %w", version, err)
+	case list.Kind != "APIResourceList": // client-go accepts each JSON object
+		return nil, fmt.Errorf("discovery of %s: the response is not an APIResourceList", version)
 	}
 	return list.APIResources, nil
 }
