@@ -207,8 +207,10 @@ func TestHoldersAreNotDeleted(t *testing.T) {
 	f := following(t, Config{Deletes: &rest.Config{}})
 	stored := &unstructured.Unstructured{Object: map[string]any{}}
 	for _, kind := range []schema.GroupKind{
-		{Kind: "Namespace"}, {Group: "project.openshift.io", Kind: "Project"},
-		{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}, {Group: "example.com", Kind: "Namespace"},
+		{Kind: "Namespace"},
+		{Group: "project.openshift.io", Kind: "Project"},
+		{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
+		{Group: "example.com", Kind: "Namespace"},
 	} {
 		mapping := *aJob("a").Mapping
 		mapping.GroupVersionKind = kind.WithVersion("v1")

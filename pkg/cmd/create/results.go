@@ -330,7 +330,7 @@ func (r *results) await(o create.Outcome) {
 		return
 	}
 	// After a lost response, perhaps another run with the key has created the object.
-	isOurs := o.Outcome == protocol.Created && !(o.Reread && r.flags.keys.Key != "")
+	isOurs := o.Outcome == protocol.Created && (!o.Reread || r.flags.keys.Key == "")
 	object, awaited := r.follower.Add(follow.Created{
 		Mapping: o.Document.Mapping, Namespace: o.Document.Namespace, Name: o.Name,
 		Stored: o.Object, Input: o.Document.Object, Ours: isOurs,

@@ -50,9 +50,11 @@ func TestTexts(t *testing.T) {
 		return err
 	})
 	texts.Read("")
-	want := []string{"end.yaml:5: " + after, "STDIN:6: " + after, "latin.yaml:4: a byte that isn't UTF-8, which kubectl replaces by U+FFFD.",
+	want := []string{
+		"end.yaml:5: " + after, "STDIN:6: " + after, "latin.yaml:4: a byte that isn't UTF-8, which kubectl replaces by U+FFFD.",
 		"json.yaml:4: " + after, "flow.yaml:2: " + after,
-		"forgot.yaml:10: a second apiVersion, so kubectl ignores the first object. Write --- between the two."}
+		"forgot.yaml:10: a second apiVersion, so kubectl ignores the first object. Write --- between the two.",
+	}
 	if err != nil || documents != 13 || !slices.Equal(got, want) {
 		t.Errorf("%d documents, %v, %q, want %q", documents, err, got, want)
 	}
