@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -75,7 +76,18 @@ func (v view) list(resp *http.Response) (*http.Response, error) {
 	if err != nil || json.Unmarshal(body, &list) != nil || json.Unmarshal(list["items"], &items) != nil {
 		return resp, err
 	}
-	items = slices.DeleteFunc(items, v.hides)
+	var about metav1.ListMeta
+	_ = json.Unmarshal(list["metadata"], &about) // without it, the list has no version
+	items = slices.DeleteFunc(items, func(item json.RawMessage) bool {
+		if !v.hides(item) {
+			return false
+		}
+		about.ResourceVersion = before(item, about.ResourceVersion)
+		return true
+	})
+	if list["metadata"], err = json.Marshal(about); err != nil {
+		return nil, err
+	}
 	if list["items"], err = json.Marshal(append([]json.RawMessage{}, items...)); err != nil {
 		return nil, err
 	}
@@ -83,6 +95,19 @@ func (v view) list(resp *http.Response) (*http.Response, error) {
 		return nil, err
 	}
 	return withBody(resp, body), nil
+}
+
+// before returns the version before that of a hidden object, or that of the list if it is smaller. A watch from there
+// has the hidden object.
+func before(hidden json.RawMessage, list string) string {
+	var o metav1.PartialObjectMetadata
+	_ = json.Unmarshal(hidden, &o) // has been decoded
+	version, err := strconv.Atoi(o.ResourceVersion)
+	now, listErr := strconv.Atoi(list)
+	if err != nil || listErr != nil || version > now {
+		return list
+	}
+	return strconv.Itoa(version - 1)
 }
 
 // event is an event of a watch, and the time when it becomes visible.

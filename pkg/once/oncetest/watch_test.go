@@ -50,6 +50,7 @@ func TestWatch(t *testing.T) {
 	clients := kubernetes.NewForConfigOrDie(server.Config())
 	client := clients.CoreV1().ConfigMaps("ns")
 	server.Put(aged("a", 2*time.Hour))
+	server.Put(aged("y", time.Hour-2*time.Second)) // too young for the list
 	var faults oncetest.Faults
 	faults.Always("*", "configmaps", oncetest.StaleRead(time.Hour))
 	config := server.Config()
@@ -75,12 +76,12 @@ func TestWatch(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	expect(stale, "[a]")
+	expect(stale, "[a y]")
 	server.Put(aged("b", time.Hour-3*time.Second)) // for two to three seconds too young
 	if _, err := clients.CoreV1().Secrets("ns").Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	expect(fresh, "[a b]")
+	expect(fresh, "[a b y]")
 	b, err := client.Get(t.Context(), "b", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -92,9 +93,9 @@ func TestWatch(t *testing.T) {
 	if err := client.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
-	expect(fresh, "[b1]")
-	expect(stale, "[]")
-	expect(stale, "[b1]")
+	expect(fresh, "[b1 y]")
+	expect(stale, "[y]")
+	expect(stale, "[b1 y]")
 }
 
 // A watch starts at its resourceVersion, or with the objects that exist.
