@@ -133,10 +133,10 @@ func (c *Connection) configure(config *rest.Config) *rest.Config {
 	c.restrictPlugins(config)
 	c.limit(config)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return checkedTransport{rt} })
+	config.Wrap(ofServer(config))
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { // KEP-859, as kubectl
 		return &genericclioptions.CommandHeaderRoundTripper{Delegate: rt, Headers: c.headers.Headers}
 	})
-	config.Wrap(ofServer(config))
 	return config
 }
 

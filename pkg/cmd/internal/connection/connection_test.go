@@ -1,11 +1,23 @@
 package connection
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
 )
+
+// When a request for the server's types times out, client-go's cache logs an error, unless the outermost wrapper has a
+// method CancelRequest.
+func TestTimeoutIsNotLogged(t *testing.T) {
+	config := New(genericiooptions.NewTestIOStreamsDiscard()).configure(&rest.Config{Host: "https://example.com"})
+	outermost := config.WrapTransport(http.DefaultTransport)
+	if _, can := outermost.(interface{ CancelRequest(*http.Request) }); !can {
+		t.Errorf("%T can't cancel requests", outermost)
+	}
+}
 
 // A server repeats texts of manifests and webhooks in its warnings. A CI system must not take them for commands.
 func TestWarnings(t *testing.T) {
