@@ -22,7 +22,7 @@ PLAIN = "!plain"  # the tag of a scalar that has none and no quotes
 class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: Any = {}
 
-    def compose_scalar_node(self, anchor: Any) -> yaml.Node:
+    def compose_scalar_node(self, anchor: Any) -> Any:
         event = self.peek_event()
         if event.tag == "!":
             event.tag = TAG + "str"
