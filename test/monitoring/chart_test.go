@@ -91,7 +91,7 @@ func TestChartEqualsTheKustomizations(t *testing.T) {
 // Each value of the chart reaches its fields.
 func TestChartValues(t *testing.T) {
 	t.Parallel()
-	all := rendered(t, "elsewhere", `{image: example.com/e:1, types: [secrets, workflows.argoproj.io], resources: {limits: {memory: 1Gi}},
+	all := rendered(t, "elsewhere", `{image: example.com/e:1, types: [secrets, workflows.argoproj.io], flags: [--top=400], resources: {limits: {memory: 1Gi}},
 		prometheusNamespace: observe, prometheusOperator: {enabled: true, labels: {release: mine}}}`)
 	container := field(t, all["Deployment"], "spec", "template", "spec", "containers").([]any)[0].(map[string]any)
 	ingress := field(t, all["NetworkPolicy"], "spec", "ingress").([]any)[0].(map[string]any)
@@ -102,7 +102,7 @@ func TestChartValues(t *testing.T) {
 		want string
 	}{
 		{container["image"], `example.com/e:1`},
-		{container["args"], `[exporter, "secrets,workflows.argoproj.io", --all-namespaces]`},
+		{container["args"], `[exporter, "secrets,workflows.argoproj.io", --all-namespaces, --top=400]`},
 		{container["resources"], `{limits: {memory: 1Gi}}`},
 		{rules[0], `{apiGroups: [""], resources: [secrets], verbs: [list, watch]}`},
 		{rules[1], `{apiGroups: [argoproj.io], resources: [workflows], verbs: [list, watch]}`},

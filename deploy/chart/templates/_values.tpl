@@ -25,7 +25,7 @@
 {{- $image := printf "%s:%s" $release.name (get $release "newTag") }}
 {{- if hasKey $release "digest" }}{{ $image = printf "%s@%s" $release.name $release.digest }}{{ end }}
 {{- $_ := set $container "image" ($values.image | default $image) }}
-{{- $_ := set $container "args" (list "exporter" (join "," $values.types) "--all-namespaces") }}
+{{- $_ := set $container "args" (concat (list "exporter" (join "," $values.types) "--all-namespaces") $values.flags) }}
 {{- if $values.resources }}
 {{- $_ := set $container "resources" $values.resources }}
 {{- $_ := unset $container "env" }}{{- /* GOMEMLIMIT belongs to the default memory limit. */ -}}
