@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -137,6 +138,28 @@ var ways = []struct {
 			"stored and a second copy refused by a quota", "401", "429 with Retry-After", "another object's 404",
 		},
 	},
+}
+
+// client-go logs a response that breaks off, and the plugin reads it again.
+func TestBrokenResponsesAreNotLogged(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	var once sync.Once
+	proxy, err := faultproxy.Start(faultproxy.HTTP1, single.Admin(), func(r *http.Request) (fault faultproxy.Fault) {
+		if strings.HasSuffix(r.URL.Path, "/configmaps") && r.Method == http.MethodGet {
+			once.Do(func() { fault = faultproxy.BreakResponse })
+		}
+		return fault
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proxy.Close)
+	p := startCreate(t, kubeconfigOf(t, proxy.Config), nil, "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--idempotency-key=k")
+	p.ends(0)
+	if printed := p.printed(); printed != "" {
+		t.Errorf("stderr has %q, want nothing", printed)
+	}
 }
 
 // Whatever fault hits the POST of an object or its response, one object exists in the end, or the plugin reports that

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -23,6 +24,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/component-base/logs"
+	"k8s.io/klog/v2"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/kuberc"
 
@@ -96,6 +98,7 @@ func New(streams genericiooptions.IOStreams) *Connection {
 // initLogs initializes the logs once in a process.
 var initLogs = sync.OnceFunc(func() {
 	logs.InitLogs()
+	klog.EnableContextualLogging(true)
 	log.SetOutput(printableLog{})
 })
 
@@ -116,7 +119,10 @@ func (c *Connection) AddTo(root *cobra.Command) {
 	flags.BoolVar(&c.warningsAsErrors, "warnings-as-errors", false,
 		"Treat warnings received from the server as errors and exit with a non-zero exit code")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		initLogs() // kubectl's hook would do this, but this hook replaces it
+		initLogs()                // kubectl's hook would do this, but this hook replaces it
+		if !klog.V(1).Enabled() { // client-go logs errors that it also returns
+			cmd.SetContext(klog.NewContext(cmd.Context(), logr.Discard()))
+		}
 		c.ctx = cmd.Context()
 		c.headers.ParseCommandHeaders(cmd, args)
 		return c.ReadPluginPolicy(cmd)
