@@ -127,8 +127,8 @@ func classOf(result exactlyonce.Result, err error) Class {
 
 // unknown is the response if the object might exist. Its details name the object.
 func unknown(sent *post, o Outcome) *metav1.Status {
-	s := status(http.StatusGatewayTimeout, metav1.StatusReasonTimeout, fmt.Sprintf(
-		"%s might exist (%s). Check it: kubectl get %s", o.Object, o.Err, o.Object))
+	s := status(http.StatusGatewayTimeout, metav1.StatusReasonTimeout,
+		fmt.Sprintf("%s might exist (%s)", o.Object, o.Err))
 	s.Details = &metav1.StatusDetails{Name: o.Name, Group: sent.resource.Group, Kind: sent.resource.Resource}
 	return s
 }
