@@ -174,19 +174,28 @@ func seconds(message []byte) (int64, error) {
 	return t.Unix(), nil
 }
 
-// eachField calls visit with each field of a message that consists of bytes. Other fields are skipped.
+// eachField calls visit with each field of a message that consists of bytes. Other fields are skipped. With
+// protowire.ConsumeField, which needs the tag again, a list takes 1.4 times as long (BenchmarkList).
 func eachField(message []byte, visit func(number protowire.Number, value []byte) error) error {
 	for len(message) > 0 {
-		number, kind, size := protowire.ConsumeField(message)
+		number, kind, size := protowire.ConsumeTag(message)
 		if size < 0 {
 			return protowire.ParseError(size)
 		}
-		if kind == protowire.BytesType {
-			_, _, tag := protowire.ConsumeTag(message)
-			value, _ := protowire.ConsumeBytes(message[tag:])
-			if err := visit(number, value); err != nil {
-				return err
+		message = message[size:]
+		if kind != protowire.BytesType {
+			if size = protowire.ConsumeFieldValue(number, kind, message); size < 0 {
+				return protowire.ParseError(size)
 			}
+			message = message[size:]
+			continue
+		}
+		value, size := protowire.ConsumeBytes(message)
+		if size < 0 {
+			return protowire.ParseError(size)
+		}
+		if err := visit(number, value); err != nil {
+			return err
 		}
 		message = message[size:]
 	}

@@ -39,8 +39,13 @@ func EffectivePrefix(generateName string) string {
 // too long. If ok is true, the name can still be a fixed name.
 func Split(name string) (prefix, suffix string, ok bool) {
 	cut := len(name) - SuffixLength
-	if cut < 1 || len(name) > MaxLength || strings.Trim(name[cut:], Alphabet) != "" {
+	if cut < 1 || len(name) > MaxLength {
 		return "", "", false
+	}
+	for _, symbol := range []byte(name[cut:]) {
+		if strings.IndexByte(Alphabet, symbol) < 0 {
+			return "", "", false
+		}
 	}
 	return name[:cut], name[cut:], true
 }
