@@ -22,6 +22,11 @@ func (t Totals) Of(outcomes ...protocol.Outcome) (n int) {
 	return n
 }
 
+// Began reports whether at least one object exists or might exist.
+func (t Totals) Began() bool {
+	return t.Of(protocol.Created, protocol.Found, Renamed, protocol.Unknown) > 0
+}
+
 // Objects returns the number of objects, without those of a client's dry run.
 func (t Totals) Objects() (n int) {
 	for _, count := range t {
@@ -38,8 +43,6 @@ type Tally struct {
 	Maybe Remainder // without a key: the objects that might exist
 	// Unverified reports that an earlier copy of a request might have created an object that failed.
 	Unverified bool
-	// Began reports that at least one object exists or might exist.
-	Began bool
 	// Again counts the objects that the same command without a key would create a second time.
 	Again int
 	// Unknowns are the first outcomes that are unknown, without a key.
@@ -65,14 +68,11 @@ func (t *Tally) Add(c Config, o Outcome) {
 	t.Unverified = t.Unverified || o.unverified()
 	switch o.Outcome {
 	case protocol.Created:
-		t.begin(o)
-	case protocol.Found:
-		t.Began = true
+		t.countAgain(o)
 	case Renamed:
-		t.Began = true
 		t.Again++ // whatever its name
 	case protocol.Unknown:
-		t.begin(o)
+		t.countAgain(o)
 		t.hold(c, o)
 		if c.Key == "" {
 			t.Maybe.add(o, 1)
@@ -88,8 +88,7 @@ func (t *Tally) Add(c Config, o Outcome) {
 	}
 }
 
-func (t *Tally) begin(o Outcome) {
-	t.Began = true
+func (t *Tally) countAgain(o Outcome) {
 	if o.Document.Object.GetName() == "" {
 		t.Again++
 	}

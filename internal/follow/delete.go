@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
@@ -123,7 +122,7 @@ func (f *Follower) deleteOnce(
 	case err == nil:
 		if end.Status, _ = finished.Of(found); end.Status.Done() && f.Awaits(o.Mapping) {
 			end.Result = wait.Failed
-			if f.hasSucceeded(found, end.Status) {
+			if all, _, err := wait.Meet(f.config.For, found, 0); all && err == nil {
 				end.Result = wait.Succeeded
 			}
 			return end, nil
@@ -139,15 +138,4 @@ func (f *Follower) deleteOnce(
 		err = nil
 	}
 	return end, err
-}
-
-// hasSucceeded reports whether a finished object has succeeded, or meets the conditions of the wait.
-func (f *Follower) hasSucceeded(object *unstructured.Unstructured, status finished.Status) bool {
-	if len(f.config.For) == 0 {
-		return status.State == finished.Succeeded
-	}
-	return !slices.ContainsFunc(f.config.For, func(met wait.Condition) bool {
-		is, err := met(object)
-		return err != nil || !is
-	})
 }

@@ -52,15 +52,15 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 		if !errors.Is(b.Err, manifest.ErrForeign) {
 			reason = ofBroken() // once, because it reads the whole text, which can have many broken documents
 		}
-		again := isTemplate && reason == v1alpha1.LintTemplate
+		if isTemplate && reason == v1alpha1.LintTemplate {
+			continue // one error for the file
+		}
 		isTemplate = isTemplate || reason == v1alpha1.LintTemplate
 		switch {
 		case source.Found && reason != "":
 			if c.skipped = cmp.Or(c.skipped, reason); reason != v1alpha1.LintNoObject {
 				c.skipped = reason
 			}
-			continue
-		case again:
 			continue
 		case reason == v1alpha1.LintTemplate:
 			first := ofTemplate.FindIndex(text)[0] // the parser of YAML names another line

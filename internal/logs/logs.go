@@ -352,8 +352,7 @@ func (f *Follower) remove(gone map[types.UID]bool) {
 	}
 }
 
-// line passes a line on, unless the caller has ended. What the caller prints then must not be among lines that were
-// read before.
+// line passes a line on. After the caller has ended, it drops the line, because the caller prints its last lines then.
 func (f *Follower) line(c Container, text []byte) {
 	if f.caller.Err() != nil {
 		return

@@ -70,7 +70,7 @@ func (c *container) request(ctx context.Context, options corev1.PodLogOptions, l
 	}
 	defer func() { _ = body.Close() }()
 	before := c.read
-	if before.last.at.IsZero() { // no line shows what was read
+	if before.last.at.IsZero() { // no earlier line shows which run the response has
 		err := c.checkRun(options.Previous)
 		if s := c.state(); !s.ended || s.gone {
 			err = c.recheck(ctx, options.Previous)

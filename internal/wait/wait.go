@@ -267,7 +267,7 @@ func (r *run) send(event Event) {
 // before.
 func (r *run) result(object *unstructured.Unstructured, met int) (end Ended, now int) {
 	end.Status, _ = finished.Of(object)
-	switch done, at, err := r.meets(object, met); {
+	switch done, at, err := Meet(r.config.For, object, met); {
 	case err != nil:
 		end.Result, end.Err = Abandoned, err
 	case done:
@@ -283,14 +283,15 @@ func (r *run) result(object *unstructured.Unstructured, met int) (end Ended, now
 	return end, now
 }
 
-// meets returns the number of conditions that the object has met, and whether these are all.
-func (r *run) meets(object *unstructured.Unstructured, met int) (all bool, now int, err error) {
-	if len(r.config.For) == 0 {
+// Meet returns how many conditions an object has met, and whether these are all. The first met were met before.
+// Without conditions, the object must have succeeded.
+func Meet(conditions []Condition, object *unstructured.Unstructured, met int) (all bool, now int, err error) {
+	if len(conditions) == 0 {
 		status, _ := finished.Of(object)
 		return status.State == finished.Succeeded, 0, nil
 	}
-	for ; met < len(r.config.For); met++ {
-		if holds, err := r.config.For[met](object); err != nil || !holds {
+	for ; met < len(conditions); met++ {
+		if holds, err := conditions[met](object); err != nil || !holds {
 			return false, met, err
 		}
 	}

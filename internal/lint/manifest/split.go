@@ -139,20 +139,20 @@ var (
 // ignored finds text that kubectl ignores: text after the end of a YAML document, and a second JSON value in it.
 var ignored = regexp.MustCompile(`(?m)^\.\.\.[ \t]*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*([^\s#%-])|^[^#\n]*\}[ \t]*\r?\n(\{)`)
 
-// twice finds the second apiVersion of a YAML document.
-var twice = regexp.MustCompile(`(?m)^apiVersion:.*\n(?:.*\n)*?(apiVersion:)`)
+// apiVersions finds the fields apiVersion of a YAML document.
+var apiVersions = regexp.MustCompile(`(?m)^apiVersion:`)
 
 // Lost returns the places of text that kubectl doesn't send as it is, although it reports no error.
 func Lost(text []byte) (found []Broken) {
 	for _, c := range split(decoded(text)) {
-		end, second := ignored.FindSubmatchIndex(c.text), twice.FindSubmatchIndex(c.text)
+		if c.json {
+			continue
+		}
 		line := func(at int) Position { return c.start.in(1+bytes.Count(c.text[:at], []byte("\n")), 1) }
-		switch {
-		case c.json:
-		case end != nil:
+		if end := ignored.FindSubmatchIndex(c.text); end != nil {
 			found = append(found, Broken{line(max(end[2], end[4])), errLost})
-		case second != nil:
-			found = append(found, Broken{line(second[2]), errTwice})
+		} else if fields := apiVersions.FindAllIndex(c.text, 2); len(fields) == 2 {
+			found = append(found, Broken{line(fields[1][0]), errTwice})
 		}
 	}
 	if !untrusted.IsUTF16(text) && !utf8.Valid(text) {

@@ -38,9 +38,9 @@ func (e *ending) nextSteps(counted bool) []string {
 			"A run with a key doesn't recognize them."))
 	case e.Totals[protocol.Unknown] == 0 && (!counted || len(e.deleted) > 0), len(e.OtherIDs) > 0:
 		return lines
-	case !e.Began && e.Unverified:
+	case !e.Began() && e.Unverified:
 		return append(lines, e.hint("check whether the object exists. If not, run the same command again."))
-	case !e.Began:
+	case !e.Began():
 		return append(lines, e.hint("run the same command again. Nothing was created."))
 	case e.flags.keys.Key != "":
 		return append(lines, e.hint("run the same command again. It leaves existing objects as they are."))

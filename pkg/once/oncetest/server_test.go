@@ -197,26 +197,25 @@ func TestStatus(t *testing.T) {
 		"apiVersion": "example.com/v1", "kind": "Worker", "metadata": map[string]any{"name": "a"},
 	}}
 	ready := map[string]any{"ready": true}
+	create := func(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+		return workers.Create(t.Context(), o, metav1.CreateOptions{})
+	}
+	update := func(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+		return workers.Update(t.Context(), o, metav1.UpdateOptions{})
+	}
+	updateStatus := func(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+		return workers.UpdateStatus(t.Context(), o, metav1.UpdateOptions{})
+	}
 	for i, step := range []struct {
 		status map[string]any
 		send   func(*unstructured.Unstructured) (*unstructured.Unstructured, error)
 		want   bool
 	}{
-		{ready, func(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-			return workers.Create(t.Context(), o, metav1.CreateOptions{})
-		}, false},
-		{ready, func(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-			return workers.Update(t.Context(), o, metav1.UpdateOptions{})
-		}, false},
-		{ready, func(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-			return workers.UpdateStatus(t.Context(), o, metav1.UpdateOptions{})
-		}, true},
-		{nil, func(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-			return workers.Update(t.Context(), o, metav1.UpdateOptions{})
-		}, true},
-		{nil, func(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-			return workers.UpdateStatus(t.Context(), o, metav1.UpdateOptions{})
-		}, false},
+		{ready, create, false},
+		{ready, update, false},
+		{ready, updateStatus, true},
+		{nil, update, true},
+		{nil, updateStatus, false},
 	} {
 		delete(worker.Object, "status")
 		if step.status != nil {

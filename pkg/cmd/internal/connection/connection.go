@@ -119,7 +119,8 @@ func (c *Connection) AddTo(root *cobra.Command) {
 	flags.BoolVar(&c.warningsAsErrors, "warnings-as-errors", false,
 		"Treat warnings received from the server as errors and exit with a non-zero exit code")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		initLogs()                // kubectl's hook would do this, but this hook replaces it
+		initLogs() // kubectl's hook would do this, but this hook replaces it
+
 		if !klog.V(1).Enabled() { // client-go logs errors that it also returns
 			cmd.SetContext(klog.NewContext(cmd.Context(), logr.Discard()))
 		}
