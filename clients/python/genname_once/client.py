@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import random
 import time
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ log = logging.getLogger("genname_once")
 RECHECKS: Dict[str, List[int]] = {"rejected": [], "denied": [1, 3, 9]}  # seconds before further GETs after a refusal
 REQUEST_LIMIT = 30.0  # seconds
 MOST_OTHERS = 3  # responses about other objects
-SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 class OnceError(Exception):
@@ -67,17 +68,26 @@ class _TimeOver(Exception):
 
 
 def context_namespace(config_file: Optional[str] = None, context: Optional[str] = None) -> str:
-    """Returns the namespace that kubectl uses with this kubeconfig, or in a Pod: "default" if there is none."""
+    """Returns the namespace that kubectl uses with this kubeconfig: the context's, else in a Pod the Pod's, else "default"."""
     try:
         contexts, active = kubernetes.config.list_kube_config_contexts(config_file)
     except kubernetes.config.ConfigException:
         if config_file is not None:
             raise
-        return SERVICE_ACCOUNT.read_text("utf-8").strip() if SERVICE_ACCOUNT.exists() else "default"
+        return _pod_namespace()
     found = [c for c in contexts if c["name"] == context] if context else [active]
     if not found:
         raise ValueError(f"the kubeconfig has no context {context}")
-    return (found[0].get("context") or {}).get("namespace") or "default"
+    return (found[0].get("context") or {}).get("namespace") or _pod_namespace()
+
+
+def _pod_namespace() -> str:
+    """Returns the namespace that kubectl uses if the context has none."""
+    in_pod = os.environ.get("KUBERNETES_SERVICE_HOST") and os.environ.get("KUBERNETES_SERVICE_PORT")
+    if not in_pod or not (SERVICE_ACCOUNT / "token").is_file():
+        return "default"
+    file = SERVICE_ACCOUNT / "namespace"
+    return os.environ.get("POD_NAMESPACE") or (file.read_text("utf-8").strip() if file.exists() else "") or "default"
 
 
 def create_once(client: ApiClient, manifest: Any, key: str, secret: Optional[str] = None,

@@ -278,6 +278,15 @@ class TestArguments(unittest.TestCase):
                            "users: [{name: a, user: {}}], contexts: [{name: a, context: %s}]}" % context)
                 file.flush()
                 self.assertEqual(want, context_namespace(file.name))
+                with tempfile.TemporaryDirectory() as pod, unittest.mock.patch.dict(os.environ), \
+                        unittest.mock.patch("genname_once.client.SERVICE_ACCOUNT", pathlib.Path(pod)):
+                    for file_in_pod, text in (("namespace", "runners\n"), ("token", "a")):
+                        (pathlib.Path(pod) / file_in_pod).write_text(text, "utf-8")
+                        self.assertEqual(want, context_namespace(file.name))
+                    os.environ.update(KUBERNETES_SERVICE_HOST="10.0.0.1", KUBERNETES_SERVICE_PORT="443")
+                    self.assertEqual(want.replace("default", "runners"), context_namespace(file.name))
+                    os.environ["POD_NAMESPACE"] = "pods"
+                    self.assertEqual(want.replace("default", "pods"), context_namespace(file.name))
 
     def test_unusable(self) -> None:
         metadata = MANIFEST["metadata"]
