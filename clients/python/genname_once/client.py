@@ -30,8 +30,11 @@ class OnceError(Exception):
     """A create that did not succeed. name is the object's name, or "" if no POST was sent."""
 
     def __init__(self, name: str, text: str):
-        super().__init__(text)
+        super().__init__(name, text)  # pickle calls the class with the arguments of its base
         self.name = name
+
+    def __str__(self) -> str:
+        return str(self.args[1])
 
 
 class Failed(OnceError):
@@ -50,8 +53,11 @@ class Interrupted(KeyboardInterrupt):
     """A KeyboardInterrupt after the first POST. The object may exist. name is its name."""
 
     def __init__(self, name: str):
-        super().__init__(f"interrupted. The object {name} may exist")
+        super().__init__(name)
         self.name = name
+
+    def __str__(self) -> str:
+        return f"interrupted. The object {self.name} may exist"
 
 
 @dataclass(frozen=True)
@@ -167,6 +173,8 @@ class _Create:
         try:
             return self.settle()
         except KeyboardInterrupt:
+            if not self.reached:
+                raise
             raise Interrupted(self.name) from None
         except OnceError:
             raise
@@ -217,7 +225,9 @@ class _Create:
         """Sends POSTs until the outcome is known."""
         try:
             while True:
+                reached, self.reached = self.reached, True  # an interrupt can come before the response
                 response = self.request("POST", self.path, self.manifest)
+                self.reached = reached or response.sent
                 finding = self.of_post(response)
                 if finding == "stored":
                     return Result("created", self.name, response.body)
@@ -237,7 +247,6 @@ class _Create:
         """Returns the finding, and keeps what follows from it for later responses."""
         finding, other = findings.of_post(self.sent, response)
         log.debug("POST of %s: HTTP %d, %s", self.name, response.status, finding)
-        self.reached = self.reached or response.sent
         self.unserved = findings.is_not_served(response)
         self.others += other
         if self.others == MOST_OTHERS:

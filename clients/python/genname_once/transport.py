@@ -1,5 +1,6 @@
 """Sends one request with the connection, the credentials and the headers of an ApiClient."""
 
+import io
 import json
 import queue
 import threading
@@ -39,12 +40,12 @@ def send(client: ApiClient, method: str, path: str, body: Optional[Any], limit: 
 
 
 def _exchange(client: ApiClient, method: str, path: str, body: Optional[Any], limit: float) -> Response:
-    sent = False
+    encoded = None if body is None else io.BytesIO(json.dumps(body).encode())
     try:
         headers = {**client.default_headers, "Accept": "application/json", "Content-Type": "application/json"}
         headers.update({s["key"]: s["value"] for s in client.configuration.auth_settings().values() if s["in"] == "header"})
-        encoded = None if body is None else json.dumps(body).encode()
-        sent = True
+        if encoded:
+            headers["Content-Length"] = str(len(encoded.getbuffer()))
         raw = client.rest_client.pool_manager.urlopen(
             method, client.configuration.host + path, body=encoded, headers=headers, retries=False, redirect=False,
             timeout=urllib3.Timeout(connect=limit, read=limit), preload_content=False)
@@ -54,15 +55,8 @@ def _exchange(client: ApiClient, method: str, path: str, body: Optional[Any], li
             return Response(raw.status, text="the response is too long")
         raw.release_conn()
         return _response(raw.status, raw.headers, data)
-    except Exception as error:  # whatever it is, the request had no usable response
-        return Response(0, text=f"{type(error).__name__}: {error}", sent=sent and not _before_sending(error))
-
-
-def _before_sending(error: Exception) -> bool:
-    """Reports whether a new connection failed, so that the server can't have received the request."""
-    if isinstance(error, urllib3.exceptions.SSLError):
-        return "CERTIFICATE_VERIFY_FAILED" in str(error)
-    return isinstance(error, (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError))
+    except Exception as error:  # whatever it is, the request had no usable response. A body that was not read was not sent
+        return Response(0, text=f"{type(error).__name__}: {error}", sent=encoded is None or encoded.tell() > 0)
 
 
 def _response(status: int, headers: Any, data: bytes) -> Response:

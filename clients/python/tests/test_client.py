@@ -5,6 +5,7 @@ import http.server
 import json
 import os
 import pathlib
+import pickle
 import random
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from kubernetes import client
 
-from genname_once import Failed, Mismatch, OnceError, Unknown, context_namespace, create_once
+from genname_once import Failed, Interrupted, Mismatch, OnceError, Unknown, context_namespace, create_once
 from genname_once import findings, transport
 
 KEY = "prod-migrate-4f2a9c1"
@@ -163,6 +164,26 @@ class TestTime(unittest.TestCase):
         with unittest.mock.patch("genname_once.client.send", send), self.assertRaises(Failed) as caught:
             create_once(client.ApiClient(), MANIFEST, KEY, "s" * 32, timeout=0.2)
         self.assertEqual("", caught.exception.name)
+        with unittest.mock.patch("genname_once.client.send", send), \
+                unittest.mock.patch("genname_once.client.time.sleep", side_effect=KeyboardInterrupt), \
+                self.assertRaises(KeyboardInterrupt) as interrupted:
+            create_once(client.ApiClient(), MANIFEST, KEY, "s" * 32)
+        self.assertNotIsInstance(interrupted.exception, Interrupted)
+
+    def test_requests_that_are_not_sent(self) -> None:
+        """The proxy or the server refuses the connection, the proxy refuses the tunnel, or the server has no TLS."""
+        with serving() as server:
+            port = server.server_port
+            for host, proxy in (("https://127.0.0.1:1", None), ("https://127.0.0.1:1", "http://127.0.0.1:1"),
+                                ("https://127.0.0.1:1", server.url), (f"https://127.0.0.1:{port}", None)):
+                with self.subTest(host=host, proxy=proxy):
+                    configuration = client.Configuration()
+                    configuration.host, configuration.proxy, configuration.no_proxy = host, proxy, None
+                    response = transport.send(client.ApiClient(configuration), "POST", "/a", {}, 5)
+                    self.assertEqual((0, False), (response.status, response.sent), response.text)
+            server.handlers = [lambda *_: None]
+            dropped = transport.send(server.client(), "POST", "/a", {}, 5)
+            self.assertEqual((0, True), (dropped.status, dropped.sent))
 
     def test_post_that_takes_all_of_its_time(self) -> None:
         now, held, limits = [0.0], [], []  # type: List[float], List[Any], List[float]
@@ -248,10 +269,15 @@ class TestRules(unittest.TestCase):
             signal.raise_signal(signal.SIGINT)  # in the main thread
             return None
 
-        with serving() as server, self.assertRaises(KeyboardInterrupt) as caught:
+        with serving() as server, self.assertRaises(Interrupted) as caught:
             server.handlers = [interrupt]
             create_once(server.client(), MANIFEST, KEY)
-        self.assertTrue(caught.exception.name.startswith("once-"))  # type: ignore[attr-defined]
+        self.assertTrue(caught.exception.name.startswith("once-"))
+
+    def test_errors_of_a_worker_process(self) -> None:
+        for error in (Failed("once-a", "text"), Mismatch("once-a", "text"), Unknown("", "text"), Interrupted("once-a")):
+            copied = pickle.loads(pickle.dumps(error))
+            self.assertEqual((type(error), error.name, str(error)), (type(copied), copied.name, str(copied)))
 
 
 class TestArguments(unittest.TestCase):
