@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
@@ -15,13 +14,11 @@ import (
 
 // keepOfJobs moves the Pods whose Job exists to those that are left. It lists the Jobs, after the Pods. So a Job that
 // is not in the list doesn't exist.
-func (p *Pruner) keepOfJobs(ctx context.Context, reader *census.Reader, listings []*listing) error {
+func (p *Pruner) keepOfJobs(ctx context.Context, reader *census.Reader, all []*Pool) error {
 	found := map[uint64]bool{}
-	for _, l := range listings {
-		for _, pool := range l.pools {
-			for _, o := range pool.Objects {
-				found[pools.JobHash(pool.Namespace, *o.job)] = false
-			}
+	for _, pool := range all {
+		for _, o := range pool.Objects {
+			found[pools.JobHash(pool.Namespace, *o.job)] = false
 		}
 	}
 	if len(found) == 0 {
@@ -30,16 +27,10 @@ func (p *Pruner) keepOfJobs(ctx context.Context, reader *census.Reader, listings
 	if err := reader.FindJobs(ctx, p.Namespace, found); err != nil {
 		return fmt.Errorf("list jobs.batch, to find the Pods whose Job doesn't exist: %w", err)
 	}
-	for _, l := range listings {
-		for _, pool := range l.pools {
-			pool.Objects = slices.DeleteFunc(pool.Objects, func(o Object) bool {
-				exists := found[pools.JobHash(pool.Namespace, *o.job)]
-				if exists {
-					pool.Left[v1alpha1.PruneNotOrphaned]++
-				}
-				return exists
-			})
-		}
+	for _, pool := range all {
+		pool.leave(v1alpha1.PruneNotOrphaned, func(o Object) bool {
+			return found[pools.JobHash(pool.Namespace, *o.job)]
+		})
 	}
 	return nil
 }

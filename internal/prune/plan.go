@@ -47,9 +47,11 @@ type Pool struct {
 type Plan struct {
 	Pools    []*Pool    // by resource type, namespace and prefix
 	NotFound []NotFound // in the order of the targets
-	// Skipped are the types that the user has no permission to list, so that their objects might use objects of the
-	// plan.
+	// Skipped are the types that can't be listed, so that their objects might use objects to delete.
 	Skipped []v1alpha1.Skipped
+
+	uses   *uses
+	reader *census.Reader // lists the users of objects
 }
 
 // NotFound is a named prefix of which there are no objects.
@@ -120,15 +122,25 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 	}
 	// Objects are used after they were created. So their users are listed last, and the Jobs of Pods. The selector is
 	// not about them.
-	reader.Selector = ""
-	if plan.Skipped, err = p.keepUsed(ctx, reader, listings); err == nil && p.Criteria.Orphaned {
-		err = p.keepOfJobs(ctx, reader, listings)
+	reader.Selector, plan.reader = "", reader
+	var listed []*Pool
+	for _, l := range listings {
+		listed = slices.AppendSeq(listed, maps.Values(l.pools))
+	}
+	if plan.uses, err = p.usesOf(ctx, reader, listed); err == nil && p.Criteria.Orphaned {
+		err = p.keepOfJobs(ctx, reader, listed)
 	}
 	if err != nil {
 		return nil, err
 	}
+	for _, pool := range listed {
+		pool.leave(v1alpha1.PruneInUse, plan.uses.has)
+	}
 	for i, l := range listings {
 		plan.add(l, targets[i].Prefixes)
+	}
+	if slices.ContainsFunc(plan.Pools, func(p *Pool) bool { return isUsable(p) && len(p.Objects) > 0 }) {
+		plan.Skipped = plan.uses.skipped
 	}
 	slices.SortStableFunc(plan.Pools, func(a, b *Pool) int {
 		return cmp.Or(
@@ -272,6 +284,15 @@ func (p *Pool) add(o *object.Object, status finished.Status) {
 		added.job = &object.JobRef{Name: o.Job.Name, UID: o.Job.UID}
 	}
 	p.Objects = append(p.Objects, added)
+}
+
+// leave moves the objects for which is returns true to those that are left.
+func (p *Pool) leave(reason v1alpha1.PruneReason, is func(Object) bool) {
+	listed := len(p.Objects)
+	p.Objects = slices.DeleteFunc(p.Objects, is)
+	if left := listed - len(p.Objects); left > 0 {
+		p.Left[reason] += int64(left)
+	}
 }
 
 // lastRevision returns the UID of the newest revision of a release without a deployed one, or "". Helm can't find a

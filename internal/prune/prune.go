@@ -8,7 +8,8 @@
 // generateName, which the user must have named. It lists once, and the plan has each object that is to be
 // deleted. Each DELETE has the UID and the resourceVersion of the object as preconditions. So if an
 // object changes after the list, Prune reads it and decides again. If a DELETE gets no response, a GET
-// finds the outcome. Before it deletes an orphaned Pod, a GET shows that its Job doesn't exist.
+// finds the outcome. Before it deletes an orphaned Pod, a GET shows that its Job doesn't exist. During a long run, it
+// lists the users of the objects again.
 package prune
 
 import (

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 // Delete deletes the objects of a plan, and calls done with the result of each. Calls of done don't overlap. If
@@ -26,6 +28,15 @@ func (p *Pruner) Delete(ctx context.Context, plan *Plan, done func(Result)) erro
 	group.Go(func() error {
 		defer close(objects)
 		for o := range plan.Objects() {
+			used, err := p.isUsed(stop, plan, o)
+			if err != nil {
+				cancel(err)
+				return err
+			}
+			if used {
+				_ = r.note(Result{Object: o, Outcome: LeftAlone, Reason: v1alpha1.PruneInUse}) // it never stops a run
+				continue
+			}
 			select {
 			case objects <- o:
 			case <-stop.Done():

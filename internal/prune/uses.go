@@ -3,10 +3,12 @@ package prune
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -56,53 +58,54 @@ func newUser(group, kind, resource string, path ...string) user {
 type uses struct {
 	from     user
 	prefixes []string
-	names    map[[2]string]bool // by namespace and name
+	names    map[[2]string]bool // by namespace, and name or UID
+	began    time.Time          // when the users were listed
+	took     time.Duration      // how long that took
+	// skipped are the types that can't be listed.
+	skipped []v1alpha1.Skipped
 }
 
-// keepUsed moves the objects to those that are left whose names are used by Pods that have not finished, or by
-// templates of Pods. skipped are the types that the user has no permission to list.
-func (p *Pruner) keepUsed(
-	ctx context.Context, reader *census.Reader, listings []*listing,
-) (skipped []v1alpha1.Skipped, err error) {
-	found := &uses{names: map[[2]string]bool{}}
-	for _, l := range listings {
-		if l.found > 0 && slices.Contains(usable, l.rules.resource.GroupResource()) {
-			for prefix := range l.rules.prefixes {
-				found.prefixes = append(found.prefixes, derive.EffectivePrefix(prefix)) // also of names of a key
-			}
+// usesOf lists the Pods that have not finished, and the templates of Pods, and returns the objects of the plan that
+// they use.
+func (p *Pruner) usesOf(ctx context.Context, reader *census.Reader, pools []*Pool) (*uses, error) {
+	found := &uses{names: map[[2]string]bool{}, began: time.Now()}
+	for _, pool := range pools {
+		prefix := derive.EffectivePrefix(pool.Prefix) // also of names of a key
+		if len(pool.Objects) > 0 && isUsable(pool) && !p.Criteria.InUse && !slices.Contains(found.prefixes, prefix) {
+			found.prefixes = append(found.prefixes, prefix)
 		}
 	}
-	if len(found.prefixes) == 0 || p.Criteria.InUse {
-		return nil, nil
+	if len(found.prefixes) == 0 {
+		return found, nil
 	}
 	visit := census.VisitFunc(found.visit)
 	for _, found.from = range users {
 		of := found.from.Resource
 		err := reader.List(ctx, of, p.Namespace, decode.Options{Raw: true}, func() census.Visitor { return visit })
-		switch {
-		case err == nil, apistatus.Code(err) == http.StatusNotFound: // the server doesn't have the type
-		case apistatus.Code(err) == http.StatusForbidden:
-			skipped = append(skipped, v1alpha1.Skipped{
-				Group: of.Group, Resource: of.Resource, Namespace: p.Namespace,
-				Reason: census.Forbidden, Message: apistatus.Brief(err).Error(),
-			})
-		default:
+		switch apistatus.Code(err) {
+		case http.StatusForbidden, http.StatusNotFound: // of a server without the type, or of a load balancer
+			found.skipped = append(found.skipped, census.SkippedBy(ctx, of, p.Namespace, apistatus.Brief(err)))
+			err = nil
+		}
+		if err != nil {
 			return nil, fmt.Errorf("list %s, to find the objects that they use: %w", of.GroupResource(), err)
 		}
 	}
-	for _, l := range listings {
-		for _, pool := range l.pools {
-			found.keep(pool)
-		}
-	}
-	return skipped, nil
+	found.took = time.Since(found.began)
+	return found, nil
 }
 
 // visit records each text with one of the prefixes, in whatever field. So it also finds names in fields of later
-// versions, in arguments and in environment variables.
+// versions, in arguments and in environment variables. It also records the owners, because Kubernetes deletes the
+// objects of a deleted owner.
 func (u *uses) visit(o *object.Object) error {
 	if status := statusOf(u.from.Resource, o.Raw); status.Done() {
 		return nil
+	}
+	for _, owner := range o.Owners {
+		if owner.APIVersion == "v1" {
+			u.names[[2]string{o.Namespace, owner.UID}] = true
+		}
 	}
 	part := json.RawMessage(o.Raw)
 	for _, field := range u.from.path {
@@ -124,16 +127,26 @@ func (u *uses) visit(o *object.Object) error {
 	return err
 }
 
-// keep moves the objects that are in use from the objects of a pool to those that are left.
-func (u *uses) keep(pool *Pool) {
-	if len(u.names) == 0 || !isUsable(pool) {
-		return
-	}
-	pool.Objects = slices.DeleteFunc(pool.Objects, func(o Object) bool {
-		used := u.names[[2]string{pool.Namespace, o.Name}]
-		if used {
-			pool.Left[v1alpha1.PruneInUse]++
+// has reports whether an object is in use.
+func (u *uses) has(o Object) bool {
+	in := o.Pool.Namespace
+	return isUsable(o.Pool) && (u.names[[2]string{in, o.Name}] || u.names[[2]string{in, o.UID}])
+}
+
+// usesValid is how long the uses of a plan are believed. A list of users takes at most a tenth of the time of a run.
+var usesValid = time.Minute
+
+// isUsed reports whether an object of a plan is in use by now.
+func (p *Pruner) isUsed(ctx context.Context, plan *Plan, o Object) (bool, error) {
+	if u := plan.uses; time.Since(u.began) > max(usesValid, 10*u.took) {
+		now, err := p.usesOf(ctx, plan.reader, plan.Pools)
+		if err != nil {
+			return false, err
 		}
-		return used
-	})
+		if len(now.skipped) > len(u.skipped) {
+			return false, errors.New(now.skipped[0].Message)
+		}
+		plan.uses = now
+	}
+	return plan.uses.has(o), nil
 }

@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -49,7 +51,7 @@ func (p *prunable) list(lists map[string]string) {
 		case list == "":
 			list = `{"kind":"List","metadata":{"resourceVersion":"7"},"items":[]}`
 		case list[0] != '{':
-			status(403, list, "")(w)
+			status(map[string]int{"Forbidden": 403, "NotFound": 404}[list], list, "")(w)
 			return true
 		}
 		respond(200, list)(w)
@@ -107,6 +109,8 @@ func TestUsers(t *testing.T) {
 		"an old revision":          {"/apis/apps/v1/controllerrevisions", list("ns", `"data":{`+template+`}`), 1},
 		"a revision of a program":  {"/apis/apps/v1/controllerrevisions", list("ns", `"data":["run-22222"]`), 1},
 		"a ServiceAccount":         {"/api/v1/serviceaccounts", list("ns", `"imagePullSecrets":[{"name":"run-22222"}]`), 1},
+		"an owned Pod":             {"/api/v1/pods", strings.Replace(list("ns", `"spec":{}`), `},"spec"`, `,"ownerReferences":[{"apiVersion":"v1","uid":"u0"}]},"spec"`, 1), 1},
+		"a Pod of another type":    {"/api/v1/pods", strings.Replace(list("ns", `"spec":{}`), `},"spec"`, `,"ownerReferences":[{"apiVersion":"x/v1","uid":"u0"}]},"spec"`, 1), 0},
 		"tokens":                   {"/api/v1/serviceaccounts", list("ns", `"secrets":[{"name":"run-22222"}]`), 0},
 	} {
 		lists := map[string]string{test.path: test.list}
@@ -154,17 +158,62 @@ func TestKeepBesideUsed(t *testing.T) {
 	}
 }
 
-// A plan has the types that the user has no permission to list. Any other error is the error of the plan, because
-// objects might be in use.
+// A plan has the types that the user has no permission to list, or about which a load balancer responds. Any other error
+// is the error of the plan, because objects might be in use.
 func TestUsersThatCannotBeListed(t *testing.T) {
-	p := using(t, map[string]string{"/apis/apps/v1/deployments": "Forbidden"}, Criteria{})
-	_, skipped := used(t, p)
-	if len(skipped) != 1 || skipped[0].Resource != "deployments" || skipped[0].Reason != "forbidden" {
-		t.Errorf("skipped %+v, want deployments as forbidden", skipped)
+	for reason, want := range map[string]v1alpha1.SkipReason{"Forbidden": "forbidden", "NotFound": "notFound"} {
+		_, skipped := used(t, using(t, map[string]string{"/apis/apps/v1/deployments": reason}, Criteria{}))
+		if len(skipped) != 1 || skipped[0].Resource != "deployments" || skipped[0].Reason != want {
+			t.Errorf("skipped %+v, want deployments as %s", skipped, want)
+		}
 	}
-	p = using(t, map[string]string{"/apis/apps/v1/deployments": `{"kind":"List"`}, Criteria{})
+	p := using(t, map[string]string{"/apis/apps/v1/deployments": `{"kind":"List"`}, Criteria{})
 	if plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{"run-"}}}, nil); err == nil || !strings.Contains(err.Error(), "list deployments.apps") {
 		t.Errorf("%+v, %v, want an error that names list deployments.apps", plan, err)
+	}
+}
+
+// During a long run, the users are listed again. An object in use by now stays. A list that fails ends the run.
+func TestUsersDuringARun(t *testing.T) {
+	defer func(before time.Duration) { usesValid = before }(usesValid)
+	usesValid = 0
+	for later, want := range map[string]string{
+		list("ns", `"spec":{"x":"run-22225"}`): "[inUse] <nil>", "Forbidden": "[] list pods: m",
+	} {
+		server := serve(3, generated)
+		deletes := server.Fault
+		server.list(map[string]string{"/api/v1/pods": later})
+		late := server.Fault
+		server.list(nil)
+		early := server.Fault
+		var deleting atomic.Bool
+		server.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case r.Method == http.MethodDelete:
+				deleting.Store(true)
+				time.Sleep(200 * time.Millisecond) // more than ten times as long as the lists took
+				return deletes(n, w, r)
+			case deleting.Load():
+				return late(n, w, r)
+			}
+			return early(n, w, r)
+		}
+		p := server.pruner(t, Criteria{})
+		p.Concurrency = 1
+		plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{"run-"}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := []v1alpha1.PruneReason{}
+		err = p.Delete(t.Context(), plan, func(r Result) {
+			if r.Outcome == LeftAlone {
+				left = append(left, r.Reason)
+			}
+		})
+		got, gone := fmt.Sprint(left, " ", err), strings.Join(server.deleted, " ")
+		if got != want || !strings.Contains(gone, "run-22222") || strings.Contains(gone, "run-22225") {
+			t.Errorf("%s, want %s; deleted %s", got, want, gone)
+		}
 	}
 }
 

@@ -16,8 +16,7 @@ type PruneReport struct {
 	Summary  PruneSummary  `json:"summary"`
 	// Items are the name pools with objects under the prefixes that were named.
 	Items []PruneItem `json:"items"`
-	// Skipped are the types that the user has no permission to list. Objects of these types might use objects of the
-	// plan.
+	// Skipped are the types that can't be listed. Objects of these types might use objects of the plan.
 	Skipped []Skipped `json:"skipped"`
 	// Failures are the first 100 objects whose deletion failed or is unknown.
 	Failures []PruneFailure `json:"failures"`

@@ -269,8 +269,8 @@ func (o *options) again(plan *prune.Plan, report *v1alpha1.PruneReport, namespac
 }
 
 // planCommand returns the words of the command that plans for targets with the flags of this run. With --keep, objects
-// that were created meanwhile would let it delete more objects, so the command has --max-delete with the size of this
-// plan.
+// that were created meanwhile would let it delete more objects, and with --in-use those that this plan keeps. So the
+// command has --max-delete with the size of this plan.
 func (o *options) planCommand(
 	plan *prune.Plan, report *v1alpha1.PruneReport, namespace string, targets ...string,
 ) []string {
@@ -284,13 +284,17 @@ func (o *options) planCommand(
 	if !o.running && len(unknownEnds(plan, o.stem)) > 0 {
 		words = append(words, "--running")
 	}
+	mayBeUsed := len(report.Skipped) > 0
+	if mayBeUsed {
+		words = append(words, "--in-use")
+	}
 	if before := report.Criteria.CreatedBefore; before != nil {
 		words = append(words, "--older-than", textOf(before))
 	}
 	if ended := report.Criteria.FinishedBefore; ended != nil {
 		words = append(words, "--finished-for", textOf(ended))
 	}
-	if report.Summary.Chosen > 0 && (o.keep.given || o.keepFailed.given || o.maxDelete.text != "") {
+	if report.Summary.Chosen > 0 && (o.keep.given || o.keepFailed.given || o.maxDelete.text != "" || mayBeUsed) {
 		words = append(words, "--max-delete", strconv.FormatInt(report.Summary.Chosen, 10))
 	}
 	return words

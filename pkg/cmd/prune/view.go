@@ -3,6 +3,7 @@ package prune
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -45,6 +46,9 @@ func (o *options) planView(
 		return scan.View{Verdict: append(lines, o.jobLines(plan, report, namespace)...)}
 	}
 	v := scan.View{Gate: exceeded(report, o.maxDelete)}
+	if v.Gate == nil && o.yes && len(report.Skipped) > 0 {
+		v.Gate = errors.New("some of these objects might be in use. Nothing was deleted. To delete them, add --in-use")
+	}
 	if ends := unknownEnds(plan, o.stem); len(ends) > 0 {
 		v.Verdict = []string{terminal.Warningf("running objects are deleted, too, because the status of %s "+
 			"doesn't show which have finished", strings.Join(ends, " and "))}
