@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
@@ -332,17 +333,50 @@ func TestLostConnection(t *testing.T) {
 	}
 }
 
-// A create for a server with an untrusted certificate fails at once.
-func TestUntrustedCertificate(t *testing.T) {
+// A create fails at once if discovery can't succeed, and doesn't pass through unprotected.
+func TestDiscoveryFails(t *testing.T) {
 	upstream := httptest.NewTLSServer(oncetest.NewServer())
 	t.Cleanup(upstream.Close)
-	f := newFixture(t, func(c *Config) {
-		c.Creates, c.Passthrough = &rest.Config{Host: upstream.URL}, &rest.Config{Host: upstream.URL}
-	})
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if g := f.do(f.request(ctx, http.MethodPost, configMaps, generated)); g.status != http.StatusServiceUnavailable {
-		t.Errorf("%d %v, want 503", g.status, g.object)
+	to := func(c *rest.Config) func(*fixture) {
+		return func(f *fixture) {
+			c.Host = upstream.URL
+			f.config.Creates, f.config.Passthrough = c, c
+			f.proxy, _ = New(t.Context(), f.config)
+		}
+	}
+	page := func(status int) func(*fixture) {
+		return func(f *fixture) {
+			f.Func(func(r *oncetest.Request) oncetest.Fault {
+				if r.Verb == "" {
+					return oncetest.Respond(status, "text/html", "<html>")
+				}
+				return nil
+			})
+		}
+	}
+	for name, prepare := range map[string]func(*fixture){
+		"an untrusted certificate": to(&rest.Config{}),
+		"a credential plugin": to(&rest.Config{
+			TLSClientConfig: rest.TLSClientConfig{Insecure: true},
+			ExecProvider: &clientcmdapi.ExecConfig{
+				APIVersion: "client.authentication.k8s.io/v1", Command: "false", InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+			},
+		}),
+		"the 404 of a proxy": page(404),
+		"the 403 of a proxy": page(403),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			prepare(f)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			body := strings.NewReplacer(`"v1"`, `"batch/v1"`, "ConfigMap", "Job").Replace(generated)
+			g := f.do(f.request(ctx, http.MethodPost, "/apis/batch/v1/namespaces/ns/jobs", body))
+			if g.status != http.StatusServiceUnavailable || len(f.Objects()) > 0 {
+				t.Errorf("%d %v, and %d objects, want 503 and none", g.status, g.object, len(f.Objects()))
+			}
+		})
 	}
 }
 

@@ -6,15 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
 // types has the resource types of the server, by discovery. It asks again for a type that it doesn't know, because a
@@ -59,24 +61,26 @@ func find(types []metav1.APIResource, resource string) *metav1.APIResource {
 }
 
 // listUntilResponse repeats list, because a create must not pass through unprotected only because a response was lost.
+// It doesn't repeat list if the same would happen again.
 func (t *types) listUntilResponse(ctx context.Context, version schema.GroupVersion) ([]metav1.APIResource, error) {
 	retrier := apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, t.timeout)
 	for {
 		types, err := t.list(ctx, version)
-		if err == nil || apierrors.IsUnauthorized(err) || errors.As(err, new(*tls.CertificateVerificationError)) ||
-			retrier.Wait(ctx, err) != nil {
+		if err == nil || apistatus.Final(err) || errors.As(err, new(*tls.CertificateVerificationError)) ||
+			strings.Contains(err.Error(), ": getting credentials: ") || retrier.Wait(ctx, err) != nil {
 			return types, err
 		}
 	}
 }
 
-// list returns nothing if the server doesn't serve the version, or doesn't show it to the user.
+// list returns nothing if the server doesn't serve the version, or doesn't show it to the user. The page of a proxy
+// shows neither.
 func (t *types) list(ctx context.Context, version schema.GroupVersion) ([]metav1.APIResource, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
 	list, err := t.client.ServerResourcesForGroupVersionWithContext(ctx, version.String())
-	switch {
-	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+	switch found := findings.OfGet(err, true); {
+	case found == protocol.Absent, found == protocol.NoPermission:
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("discovery of %s: %w", version, err)
