@@ -37,8 +37,8 @@ type Config struct {
 	RetryTimeout time.Duration
 	// Contents are those of the idempotency key, or nil.
 	Contents *keyed.Contents
-	// Unprotected is called when a create passes through unprotected, once for each reason. Done is called at the
-	// end of each intercepted create. Several goroutines call them.
+	// Unprotected is called when a create passes through unprotected, once for each type and reason. Done is called at
+	// the end of each intercepted create. Several goroutines call them.
 	Unprotected func(resource string, why Reason)
 	Done        func(Outcome)
 }
@@ -51,7 +51,7 @@ type Proxy struct {
 	creator     *exactlyonce.Creator
 	types       types
 	table       table
-	warned      sync.Map // the reasons that were reported
+	warned      sync.Map // the types and reasons that were reported
 	requests    atomic.Int64
 
 	ctx     context.Context // ends the creates
@@ -143,10 +143,11 @@ func impersonates(header http.Header) bool {
 	return false
 }
 
-// warn reports a reason once.
+// warn reports a reason once for each type.
 func (p *Proxy) warn(to target, why Reason) {
-	if _, known := p.warned.LoadOrStore(why, true); why != "" && !known {
-		p.config.Unprotected(to.resource.GroupResource().String(), why)
+	resource := to.resource.GroupResource().String()
+	if _, known := p.warned.LoadOrStore(resource+string(why), true); why != "" && !known {
+		p.config.Unprotected(resource, why)
 	}
 }
 

@@ -694,8 +694,9 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// These creates pass through unchanged, with one warning for each reason.
+// These creates pass through unchanged, with one warning for each type and reason.
 func TestUnprotected(t *testing.T) {
+	var warned atomic.Int32
 	inURL := func(path string) func(*http.Request) { return func(r *http.Request) { r.URL.Path = path } }
 	set := func(key, value string) func(*http.Request) { return func(r *http.Request) { r.Header.Set(key, value) } }
 	as := func(body string) func(*http.Request) { return func(r *http.Request) { *r = *withBody(r, body) } }
@@ -713,6 +714,9 @@ func TestUnprotected(t *testing.T) {
 		"other place":   {as(strings.Replace(generated, `"generateName"`, `"namespace":"b","generateName"`, 1)), Contradiction},
 		"no place":      {inURL("/api/v1/configmaps"), Contradiction},
 		"unknown":       {inURL("/api/v1/namespaces/ns/things"), UnknownType},
+		"two unknown types": {func(r *http.Request) {
+			r.URL.Path = fmt.Sprintf("/api/v1/namespaces/ns/things%d", warned.Add(1))
+		}, UnknownType},
 		"unknown group": {inURL("/apis/example.com/v1/namespaces/ns/things"), UnknownType},
 		"no names": {func(r *http.Request) {
 			inURL("/apis/networking.k8s.io/v1/ipaddresses")(r)
@@ -744,8 +748,11 @@ func TestUnprotected(t *testing.T) {
 				}
 			}
 			want := []Reason{test.want}
-			if test.want == "" {
+			switch {
+			case test.want == "":
 				want = nil
+			case name == "two unknown types":
+				want = append(want, test.want)
 			}
 			if !slices.Equal(f.warnings, want) {
 				t.Errorf("%q, want %q", f.warnings, want)
