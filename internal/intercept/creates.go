@@ -130,6 +130,7 @@ func (c *create) kept() bool { return c.outcome.Class.kept() || c.wasRefused() &
 func (t *table) end(c *create, o Outcome, r *response) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	o.Err = nil // a refusal can be large
 	c.outcome, c.response, c.ended = o, r, time.Now()
 	if i := slices.Index(t.creates, c); i >= 0 { // abandoned
 		c.response = nil

@@ -805,8 +805,10 @@ func TestDiscoveryIsRepeated(t *testing.T) {
 func TestMaxKept(t *testing.T) {
 	tb := table{keep: time.Minute}
 	refused := &create{done: make(chan struct{})}
-	tb.end(refused, Outcome{Class: Refused}, &response{})
-	tb.put(refused)
+	tb.end(refused, Outcome{Class: Refused, Err: errors.New("of many kilobytes")}, &response{})
+	if tb.put(refused); tb.creates[0].outcome.Err != nil {
+		t.Error("the table keeps the text of a refusal")
+	}
 	for i := range maxKept + 5 {
 		c := &create{done: make(chan struct{})}
 		c.key[0], c.key[1], c.key[2] = byte(i), byte(i>>8), byte(i>>16)
