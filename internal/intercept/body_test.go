@@ -27,6 +27,7 @@ func TestTarget(t *testing.T) {
 	for url, want := range map[string]string{
 		"/api/v1/namespaces/a/configmaps":                     "v1 configmaps a",
 		"/api/v1/namespaces/a/configmaps/":                    "v1 configmaps a",
+		"/api/v1/namespaces/a/configmaps//":                   "v1 configmaps a",
 		"/api/v1/namespaces/a/configmaps?fieldManager=b":      "v1 configmaps a",
 		"/api/v1/namespaces":                                  "v1 namespaces ",
 		"/apis/batch/v1/namespaces/a/jobs":                    "batch/v1 jobs a",

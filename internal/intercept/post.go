@@ -123,7 +123,7 @@ func targetOf(r *http.Request, base string) (target, bool) {
 	if !ok || r.Method != http.MethodPost || r.URL.Query().Has("dryRun") {
 		return target{}, false
 	}
-	return collectionOf(strings.Split(strings.TrimSuffix(path, "/"), "/"))
+	return collectionOf(strings.Split(strings.TrimRight(path, "/"), "/"))
 }
 
 // collectionOf returns the collection of a path, without the path of the server's URL.

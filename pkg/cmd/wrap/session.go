@@ -22,6 +22,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -97,7 +98,8 @@ func (s *session) writeKubeconfig(foreign *connection.Foreign, config intercept.
 	if err != nil {
 		return err
 	}
-	s.address = (&url.URL{Scheme: "https", Host: config.Host, Path: upstream.Path}).String()
+	// With a slash at the end, some clients send //api/v1, which is no create.
+	s.address = (&url.URL{Scheme: "https", Host: config.Host, Path: strings.TrimRight(upstream.Path, "/")}).String()
 	context := foreign.Context
 	content := clientcmdapi.Config{
 		Clusters: map[string]*clientcmdapi.Cluster{
@@ -107,7 +109,11 @@ func (s *session) writeKubeconfig(foreign *connection.Foreign, config intercept.
 		Contexts:       map[string]*clientcmdapi.Context{foreign.Name: &context},
 		CurrentContext: foreign.Name,
 	}
-	if s.directory, err = os.MkdirTemp("", "kubectl-genname-wrap-"); err != nil { // of mode 0700
+	temporary, err := filepath.Abs(os.TempDir()) // the program can change its directory
+	if err != nil {
+		return err
+	}
+	if s.directory, err = os.MkdirTemp(temporary, "kubectl-genname-wrap-"); err != nil { // of mode 0700
 		return err
 	}
 	s.path = filepath.Join(s.directory, "config")

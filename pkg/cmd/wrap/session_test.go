@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -47,6 +48,20 @@ func TestListen(t *testing.T) {
 	}
 	if slices.Sort(found); len(slices.Compact(found)) != 3 {
 		t.Errorf("ports %v, want 3 different ones", found)
+	}
+}
+
+// The kubeconfig leads to the proxy from each directory, with the path of the server.
+func TestKubeconfig(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("TMPDIR", ".")
+	s := &session{}
+	foreign := &connection.Foreign{Passing: &rest.Config{Host: "https://host/k8s/"}, Name: "c"}
+	if err := s.writeKubeconfig(foreign, intercept.Config{Host: "127.0.0.1:20000"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if s.address != "https://127.0.0.1:20000/k8s" || !filepath.IsAbs(s.path) || s.changed() {
+		t.Errorf("%s in %s, want the path /k8s and an absolute path", s.address, s.path)
 	}
 }
 
