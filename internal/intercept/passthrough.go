@@ -37,6 +37,10 @@ func newPassthrough(config *rest.Config, server *url.URL, host string) (http.Han
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = server.Scheme, server.Host, ""
 			r.Out.URL.RawQuery = r.In.URL.RawQuery
+			if server.User != nil { // as http.Client does
+				password, _ := server.User.Password()
+				r.Out.SetBasicAuth(server.User.Username(), password)
+			}
 			r.Out.Header.Del("Expect") // net/http responds to it, and would pass on a second 100 of the server
 			for _, key := range forwarding {
 				if values, ok := r.In.Header[key]; ok {

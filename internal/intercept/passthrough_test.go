@@ -130,6 +130,24 @@ func (f *fixture) send(method, path, header string) (net.Conn, *bufio.Reader) {
 	return conn, bufio.NewReader(conn)
 }
 
+// The password in the server's URL is sent with all requests, as kubectl does.
+func TestPasswordInURL(t *testing.T) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "joe" || password != "pw" {
+			t.Errorf("%s %s: %q and %q, want joe and pw", r.Method, r.URL, user, password)
+		}
+		respondStatus(w, r, status(http.StatusNotFound, metav1.StatusReasonNotFound, ""))
+	}))
+	t.Cleanup(upstream.Close)
+	f := newFixture(t, func(c *Config) {
+		c.Passthrough = &rest.Config{Host: strings.Replace(upstream.URL, "//", "//joe:pw@", 1)}
+		c.Creates = c.Passthrough
+	})
+	for _, name := range []string{"name", "generateName"} { // one passes through, and one is discovered
+		f.do(f.request(t.Context(), http.MethodPost, "/apis/batch/v1/namespaces/ns/jobs", `{"metadata":{"`+name+`":"a"}}`))
+	}
+}
+
 // A client that waits for a 100 before it sends the body gets one. A Java client waits without end after two.
 func TestExpectContinue(t *testing.T) {
 	f := passing(t, func(_ http.ResponseWriter, r *http.Request) {
