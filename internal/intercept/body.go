@@ -2,6 +2,7 @@ package intercept
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"mime"
 	"net/http"
@@ -55,9 +56,9 @@ var named = []byte("generateName")
 // bodyOf reads the object of a create. Without a body, the create is no concern of this package, or passes through
 // for a reason.
 func bodyOf(header http.Header, data []byte) (*body, Reason) {
-	media, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	media, _, err := mime.ParseMediaType(cmp.Or(header.Get("Content-Type"), "application/json")) // as kube-apiserver
 	if err != nil {
-		media = "application/json" // kube-apiserver's default
+		return nil, "" // the server refuses it
 	}
 	var read *body
 	var why Reason

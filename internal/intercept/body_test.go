@@ -72,6 +72,21 @@ func checkTarget(t *testing.T, method, url, base, want string) {
 	}
 }
 
+// The server gets the media types that the client accepts and exactlyonce can read. As the server, a client that sends an
+// empty Accept accepts JSON.
+func TestAcceptable(t *testing.T) {
+	const table = "application/json;as=Table;g=meta.k8s.io;v=v1"
+	for accept, want := range map[string]string{
+		"": "application/json", "*/*": "application/json", "text/html, */*;q=0.1": "application/json",
+		table: "", table + ", application/json": "application/json", "application/json;q=0": "", "text/html": "",
+		protobufType + ",application/json": protobufType + ", application/json",
+	} {
+		if got := acceptable(http.Header{"Accept": {accept}}); got != want {
+			t.Errorf("%q: %q, want %q", accept, got, want)
+		}
+	}
+}
+
 func headerOf(contentType string) http.Header { return http.Header{"Content-Type": {contentType}} }
 
 // insertInto inserts a name and an ID without a key.
@@ -121,6 +136,8 @@ func TestPassThrough(t *testing.T) {
 		{"application/json", `{"spec":{}}`, ""},
 		{"application/json", `{"spec":{`, ""},
 		{"text/plain", generated + `}}`, ""},
+		{"application/json; charset", generated + `}}`, ""},
+		{"application/json, text/plain", generated + `}}`, ""},
 		{"application/json", generated + `,"generateName":"b-"}}`, Duplicate},
 		{"application/json", generated + `},"data":{"k":"a","k":"b"}}`, Duplicate},
 		{"application/json", generated + `},"data":{"k":"a","\u006b":"b"}}`, Duplicate},

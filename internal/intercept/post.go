@@ -1,6 +1,7 @@
 package intercept
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"mime"
@@ -93,11 +94,8 @@ func unsupportedReason(to target, read *body, known *metav1.APIResource) Reason 
 // acceptable returns the media types that the client accepts, and that exactlyonce can read. It is empty for a client
 // that accepts only others, such as tables.
 func acceptable(header http.Header) string {
-	if len(header.Values("Accept")) == 0 {
-		return "application/json"
-	}
 	var kept []string
-	for _, each := range strings.Split(strings.Join(header.Values("Accept"), ","), ",") {
+	for _, each := range strings.Split(cmp.Or(header.Get("Accept"), "application/json"), ",") {
 		media, parameters, err := mime.ParseMediaType(each)
 		switch {
 		case err != nil || parameters["as"] != "" || parameters["q"] == "0":
