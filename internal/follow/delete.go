@@ -28,11 +28,11 @@ const (
 
 var errNotDeleted = fmt.Errorf("the server did not respond within %s", MaxDeleting)
 
-// holders are the types whose deletion would delete objects of others, too.
-var holders = map[schema.GroupKind]bool{
-	{Kind: "Namespace"}: true,
-	{Group: "project.openshift.io", Kind: "Project"}:                  true,
-	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: true,
+// Holders are the types whose deletion would delete objects of others, too.
+var Holders = map[schema.GroupResource]bool{
+	{Resource: "namespaces"}:                                               true,
+	{Group: "project.openshift.io", Resource: "projects"}:                  true,
+	{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}: true,
 }
 
 // Ours are the objects that Delete deletes, in no order: those that this run created, that hold no objects of others,

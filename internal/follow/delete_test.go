@@ -206,19 +206,19 @@ func TestConclude(t *testing.T) {
 func TestHoldersAreNotDeleted(t *testing.T) {
 	f := following(t, Config{Deletes: &rest.Config{}})
 	stored := &unstructured.Unstructured{Object: map[string]any{}}
-	for _, kind := range []schema.GroupKind{
-		{Kind: "Namespace"},
-		{Group: "project.openshift.io", Kind: "Project"},
-		{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
-		{Group: "example.com", Kind: "Namespace"},
+	for _, resource := range []schema.GroupResource{
+		{Resource: "namespaces"},
+		{Group: "project.openshift.io", Resource: "projects"},
+		{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"},
+		{Group: "example.com", Resource: "namespaces"},
 	} {
 		mapping := *aJob("a").Mapping
-		mapping.GroupVersionKind = kind.WithVersion("v1")
-		stored.SetUID(apitypes.UID(kind.String()))
+		mapping.Resource = resource.WithVersion("v1")
+		stored.SetUID(apitypes.UID(resource.String()))
 		f.Add(Created{Mapping: &mapping, Stored: stored, Input: stored, Ours: true})
 	}
-	if ours := f.Ours(); len(ours) != 1 || ours[0].UID != "Namespace.example.com" {
-		t.Errorf("%+v, want only the Namespace of example.com", ours)
+	if ours := f.Ours(); len(ours) != 1 || ours[0].UID != "namespaces.example.com" {
+		t.Errorf("%+v, want only the namespace of example.com", ours)
 	}
 }
 

@@ -147,7 +147,7 @@ func (f *Follower) Add(c Created) (o wait.Object, awaited bool) {
 		f.owned.add(o, c.Input)
 		f.state.Objects = append(f.state.Objects, o)
 	}
-	if c.Ours && f.config.Deletes != nil && o.UID != "" && !holders[c.Mapping.GroupVersionKind.GroupKind()] {
+	if c.Ours && f.config.Deletes != nil && o.UID != "" && !Holders[c.Mapping.Resource.GroupResource()] {
 		f.ours[o.UID] = o
 	}
 	return o, awaited

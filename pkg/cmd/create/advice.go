@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
@@ -66,19 +67,18 @@ func (e *ending) hint(text string) string {
 // aboutHolders returns the advice about objects that have names of the run, and might be objects of the run.
 func (e *ending) aboutHolders() (lines []string) {
 	for _, o := range e.Holders {
-		object := o.Document.Argument(o.Name)
-		if len(e.flags.keys.Secrets) > 0 { // an ID then proves that an object is ours, so messages don't show it
-			lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and no creation ID.\n"+
-				"Another user created it, or something removed its ID. Check it, and delete it:\n"+
-				"  kubectl delete %s", object, object))
-			continue
+		object, otherwise := o.Document.Argument(o.Name), "remove it from the input." // others can use a fixed name
+		if o.Document.Object.GetName() == "" {
+			otherwise = "delete it:\n  kubectl delete " + object
 		}
-		lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and no creation ID.\n"+
-			"If an earlier run created it, restore its annotation and label:\n"+
-			"  kubectl annotate %s %s=%s\n  kubectl label %s %s=%s\n"+
-			"Otherwise remove it from the input, or delete it:\n"+
-			"  kubectl delete %s", object, object, exactlyonce.Annotation, o.ID.String(),
-			object, exactlyonce.RunLabel, e.flags.keys.Key.RunLabel(), object))
+		origin := fmt.Sprintf("If an earlier run created it, restore its annotation and label:\n"+
+			"  kubectl annotate %s %s=%s\n  kubectl label %s %s=%s\nOtherwise ",
+			object, exactlyonce.Annotation, o.ID.String(), object, exactlyonce.RunLabel, e.flags.keys.Key.RunLabel())
+		if len(e.flags.keys.Secrets) > 0 { // an ID then proves that an object is ours, so messages don't show it
+			origin = "Another user created it, or something removed its ID. Check it, and "
+		}
+		lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and no creation ID.\n%s%s",
+			object, origin, otherwise))
 	}
 	for _, o := range e.OtherIDs {
 		lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and another creation ID.\n"+
@@ -97,17 +97,23 @@ func deleteCommand(namespace string, objects ...string) string {
 	return "  kubectl delete " + reference.Words(objects...)
 }
 
-// aboutClash has the two ways out after runs with different input used one key. matching is the number of objects with
-// the content of the input.
+// aboutClash has the ways out after runs with different input used one key. matching is the number of objects with the
+// content of the input.
 func aboutClash(matching int, clash create.Clash) string {
 	var commands []string
 	for at, names := range clash.Names {
 		commands = append(commands, deleteCommand(at.Namespace, append([]string{at.Resource.String()}, names...)...))
 	}
 	slices.Sort(commands)
-	return fmt.Sprintf("Runs with different input have used this key: it has %s with the content of the input, and "+
-		"%d with other content.\nUse a new key. Or delete the objects with other content, and run the same command "+
-		"again:\n%s", humanize.Count(matching, "object"), clash.Objects, strings.Join(commands, "\n"))
+	text := fmt.Sprintf("Runs with different input have used this key: it has %s with the content of the input, and "+
+		"%d with other content.\nUse a new key.", humanize.Count(matching, "object"), clash.Objects)
+	for at := range clash.Names {
+		if follow.Holders[at.Resource] {
+			return text
+		}
+	}
+	return text + " Or delete the objects with other content, and run the same command again:\n" +
+		strings.Join(commands, "\n")
 }
 
 // aboutRest returns the commands that create the rest of a run without a key.

@@ -8,10 +8,14 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
@@ -84,6 +88,27 @@ func TestManyAreLeft(t *testing.T) {
 	}
 	if got := listed(&few.Rest); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// No advice is to delete an object with a fixed name that another user may have created, or a namespace.
+func TestNoAdviceToDelete(t *testing.T) {
+	fixed := demo()
+	fixed.Object.SetGenerateName("")
+	fixed.Object.SetName("a")
+	for _, secrets := range [][]derive.Secret{nil, {{}}} {
+		e := &ending{flags: &ownCreateFlags{keys: keyflags.Flags{Key: "k", Secrets: secrets}}}
+		e.Holders = []create.Outcome{{Document: fixed, Result: exactlyonce.Result{Name: "a"}}}
+		if text := fmt.Sprint(e.aboutHolders()); strings.Contains(text, "delete") || !strings.Contains(text, "remove it from the input.") {
+			t.Error(text)
+		}
+	}
+	for resource, has := range map[string]bool{"namespaces": false, "configmaps": true} {
+		names := map[idempotency.Place][]string{{Resource: schema.GroupResource{Resource: resource}}: {"a"}}
+		text := aboutClash(1, create.Clash{Objects: 1, Names: names})
+		if strings.Contains(text, "kubectl delete") != has || !strings.Contains(text, "Use a new key.") {
+			t.Errorf("%s: %s", resource, text)
+		}
 	}
 }
 

@@ -348,7 +348,8 @@ func (e *ending) aboutDeletion() []string {
 func (e *ending) aboutStopping() []string {
 	left := slices.Clone(e.left)
 	for _, r := range e.followed.Running {
-		if r.Result == wait.Interrupted && !r.Progress.Deleting {
+		isHolder := follow.Holders[r.Object.Mapping.Resource.GroupResource()]
+		if r.Result == wait.Interrupted && !r.Progress.Deleting && !isHolder {
 			left = append(left, r.Object)
 		}
 	}

@@ -338,13 +338,14 @@ func TestAboutStopping(t *testing.T) {
 		o.Namespace, o.UID = namespace, apitypes.UID(namespace+name)
 		return wait.Ended{Object: o, Result: wait.Interrupted}
 	}
-	late, deleting := running("ci", "late"), running("ci", "deleting")
+	late, deleting, namespace := running("ci", "late"), running("ci", "deleting"), running("", "prod")
 	late.Result, deleting.Progress.Deleting = wait.OutOfTime, true
+	namespace.Object.Mapping = &meta.RESTMapping{Resource: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}}
 	e := &ending{}
 	if lines := e.aboutStopping(); lines != nil {
 		t.Errorf("%q, want nothing", lines)
 	}
-	e.followed.Running = []wait.Ended{running("ci", "b"), running("ci", "$(a)"), late, deleting, running("x", "\x1b")}
+	e.followed.Running = []wait.Ended{running("ci", "b"), running("ci", "$(a)"), late, deleting, namespace, running("x", "\x1b")}
 	e.left = []wait.Object{e.followed.Running[0].Object}
 	want := "To stop the objects, delete them:\n  kubectl delete 'job.batch/$(a)' job.batch/b -n ci\n  kubectl delete $'job.batch/\\x1b' -n x"
 	if got := strings.Join(e.aboutStopping(), "\n"); got != want {
