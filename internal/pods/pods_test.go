@@ -107,30 +107,40 @@ func (all responses) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// The newest Event explains why containers are not created. Without permission to list Events, the Pod's own reason is
-// enough.
+// The newest Event explains why containers or Pods are not created, whatever the clocks of the nodes. Without permission
+// to list Events, the Pod's own reason is enough.
 func TestEvents(t *testing.T) {
-	event := func(second int, kind, reason string) string {
-		return fmt.Sprintf(`{"involvedObject":{"uid":"p"},"lastTimestamp":"2026-01-02T03:04:%02dZ","type":%q,"reason":%q,"message":"because"}`, second, kind, reason)
+	event := func(version, second int, kind, reason string) string {
+		return fmt.Sprintf(`{"metadata":{"resourceVersion":"%d"},"involvedObject":{"uid":"u"},"lastTimestamp":"2026-01-02T03:04:%02dZ","type":%q,"reason":%q,"message":"because"}`,
+			version, second, kind, reason)
 	}
-	for events, want := range map[string]string{
-		"": "ContainerCreating: ", "none": "ContainerCreating: ",
-		event(5, "Warning", "FailedMount") + "," + event(4, "Warning", "FailedCreatePodSandBox"): "FailedMount: because",
-		event(5, "Warning", "FailedMount") + "," + event(5, "Normal", "Scheduled"):               "FailedMount: because",
-		event(5, "Warning", "FailedMount") + "," + event(6, "Normal", "Pulling"):                 "ContainerCreating: because",
+	const creating = `{"metadata":{"name":"p","uid":"u"},"status":{"phase":"Pending","containerStatuses":[{"name":"a","state":{"waiting":{"reason":"ContainerCreating"}}}]}}`
+	exceeded := event(9, 1, "Warning", "FailedCreate")
+	for _, test := range []struct{ pods, events, want string }{
+		{creating, "", "ContainerCreating: "},
+		{creating, "none", "ContainerCreating: "},
+		{creating, event(10, 5, "Warning", "FailedMount") + "," + event(9, 4, "Warning", "FailedCreatePodSandBox"), "FailedMount: because"},
+		{creating, event(10, 4, "Warning", "FailedMount") + "," + event(9, 5, "Normal", "Scheduled"), "FailedMount: because"},
+		{creating, event(9, 5, "Warning", "FailedMount") + "," + event(10, 6, "Normal", "Pulling"), "ContainerCreating: because"},
+		{"", exceeded, "FailedCreate: because"},
+		{"", exceeded + "," + event(10, 2, "Normal", "Resumed"), "FailedCreate: because"},
+		{"", exceeded + "," + event(10, 2, "Normal", "SuccessfulCreate"), ""},
 	} {
-		all := responses{"pods": `{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"p","uid":"p"},
-			"status":{"phase":"Pending","containerStatuses":[{"name":"a","state":{"waiting":{"reason":"ContainerCreating"}}}]}}]}`}
-		if events != "" {
-			all["events"] = `{"apiVersion":"v1","kind":"EventList","items":[` + strings.TrimPrefix(events, "none") + `]}`
+		all := responses{"pods": `{"apiVersion":"v1","kind":"PodList","items":[` + test.pods + `]}`}
+		if test.events != "" {
+			all["events"] = `{"apiVersion":"v1","kind":"EventList","items":[` + strings.TrimPrefix(test.events, "none") + `]}`
 		}
 		client, err := typedcore.NewForConfig(&rest.Config{Host: "http://server", Transport: all, QPS: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Reasons(t.Context(), client, Sources([]Owner{{Namespace: "ns", Name: "p", UID: "p"}}))
-		if err != nil || len(got) != 1 || got[0].Reason+": "+got[0].Message != want {
-			t.Errorf("%s: %+v, %v, want %s", events, got, err, want)
+		reasons, err := Reasons(t.Context(), client, Sources([]Owner{{Namespace: "ns", Name: "p", UID: "u", Job: test.pods == ""}}))
+		got := ""
+		for _, r := range reasons {
+			got += r.Reason + ": " + r.Message
+		}
+		if err != nil || got != test.want {
+			t.Errorf("%s: %q, %v, want %q", test.events, got, err, test.want)
 		}
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -38,7 +40,7 @@ func Reasons(ctx context.Context, client typedcore.CoreV1Interface, sources []So
 			}
 		}
 		// Pods are worth reporting without permission to list Events.
-		_ = s.explain(ctx, client, "Job", "FailedCreate", found)
+		_ = s.explain(ctx, client, "Job", "Create", found)
 		_ = s.explain(ctx, client, "Pod", "", found)
 		for _, r := range found {
 			if r.Reason.Reason != "" {
@@ -93,10 +95,11 @@ func (s Source) pods(
 	return all, active, err
 }
 
-// explain completes vague reasons of one kind of object by the newest Event of each object. The Job controller reports
-// only in Events that it can't create Pods, and the kubelet that it can't mount volumes.
+// explain completes vague reasons of one kind of object by the newest Event of each object whose reason ends with about.
+// The Job controller reports only in Events that it can't create Pods (FailedCreate), and that it can again
+// (SuccessfulCreate). The kubelet reports only in Events that it can't mount volumes.
 func (s Source) explain(
-	ctx context.Context, client typedcore.CoreV1Interface, kind, cause string, all []reason,
+	ctx context.Context, client typedcore.CoreV1Interface, kind, about string, all []reason,
 ) error {
 	newest := map[types.UID]*corev1.Event{}
 	for _, r := range all {
@@ -108,9 +111,6 @@ func (s Source) explain(
 		return nil
 	}
 	selector := fields.Set{"involvedObject.kind": kind}
-	if cause != "" {
-		selector["reason"] = cause
-	}
 	for uid := range newest {
 		if len(newest) == 1 {
 			selector["involvedObject.uid"] = string(uid)
@@ -125,7 +125,8 @@ func (s Source) explain(
 		}
 		for i := range page.Items {
 			e := &page.Items[i]
-			if last, wanted := newest[e.InvolvedObject.UID]; wanted && (last == nil || later(e, last)) {
+			last, wanted := newest[e.InvolvedObject.UID]
+			if wanted && strings.HasSuffix(e.Reason, about) && (last == nil || later(e, last)) {
 				newest[e.InvolvedObject.UID] = e
 			}
 		}
@@ -144,23 +145,11 @@ func (s Source) explain(
 	return err
 }
 
-// later reports whether an Event is newer than another one. Times have only seconds, and a Warning explains more.
+// later reports whether an Event was written after another one. Its times don't show that, because they are those of
+// the clocks of nodes.
 func later(a, b *corev1.Event) bool {
-	if order := at(a).Compare(at(b)); order != 0 {
-		return order > 0
-	}
-	return a.Type == corev1.EventTypeWarning
-}
-
-func at(e *corev1.Event) time.Time {
-	last := e.LastTimestamp.Time
-	if e.Series != nil && e.Series.LastObservedTime.After(last) {
-		last = e.Series.LastObservedTime.Time
-	}
-	if e.EventTime.After(last) {
-		last = e.EventTime.Time
-	}
-	return last.Truncate(time.Second)
+	order, err := resourceversion.CompareResourceVersion(a.ResourceVersion, b.ResourceVersion)
+	return err == nil && order > 0
 }
 
 // Remain reports whether a Job has Pods that aren't being deleted.
