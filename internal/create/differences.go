@@ -31,10 +31,11 @@ func (d *Document) differences(stored *unstructured.Unstructured) []string {
 }
 
 // changes returns the paths as differences does, for an object that an earlier run created. changes also compares
-// defaults of Jobs and Pods that decide whether the object does its work. changes ignores metadata.finalizers, and
-// the field suspend of kinds that finish, because queues such as Kueue set it.
+// defaults of Jobs and Pods that decide whether the object does its work. changes ignores the status,
+// metadata.finalizers, and the field suspend of kinds that finish, because controllers set them.
 func (d *Document) changes(stored *unstructured.Unstructured) []string {
-	wanted := given("", d.contentOf(d.Object))
+	wanted, _ := given("", d.contentOf(d.Object)).(map[string]any)
+	delete(wanted, "status")
 	delete(mapOf(wanted, "metadata"), "finalizers")
 	kind := d.Mapping.GroupVersionKind.GroupKind()
 	if spec := mapOf(wanted, "spec"); finished.Knows(kind) && spec != nil {

@@ -158,6 +158,7 @@ func TestChanges(t *testing.T) {
 		"a CronJob":             {`{apiVersion: batch/v1, kind: CronJob, spec: {suspend: true}}`, `{spec: {suspend: false}}`, []string{"spec.suspend"}},
 		"a deadline of a Pod":   {`{apiVersion: v1, kind: Pod, spec: {}}`, `{spec: {activeDeadlineSeconds: 5}}`, []string{"spec.activeDeadlineSeconds"}},
 		"another type":          {`{apiVersion: v1, kind: ConfigMap, data: {a: x}}`, `{data: {a: y}}`, []string{"data.a"}},
+		"an exported status":    {`{` + job + `, status: {active: 1}}`, `{status: {succeeded: 1}}`, nil},
 		"a finalizer":           {`{` + job + `}`, `{spec: {}}`, nil},
 		"nulls and empty text":  {`{` + job + `, spec: {completions: null, backoffLimit: null, a: {account: ""}}}`, `{spec: {completions: 1, parallelism: 1, backoffLimit: 6, a: {account: default}}}`, nil},
 		"the owner was removed": {`{metadata: {ownerReferences: [{uid: a}]}}`, `{metadata: {}}`, []string{"metadata.ownerReferences"}},
