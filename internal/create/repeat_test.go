@@ -80,6 +80,16 @@ func TestRepeatably(t *testing.T) {
 	}
 }
 
+// A listed object has the label of the run, so that a wait for it watches only the objects of the run.
+func TestListedObjectHasALabel(t *testing.T) {
+	c := &cluster{existing: []idempotency.Existing{existing("configmaps/a/x-", 0, 0)}}
+	for e := range begin(t.Context(), withKey(c), input("configmaps/a/x-")) {
+		if o, is := e.(Outcome); is && o.Object.GetLabels()[exactlyonce.RunLabel] != key.RunLabel() {
+			t.Errorf("%s has the labels %v, want that of the run", o.Name, o.Object.GetLabels())
+		}
+	}
+}
+
 // The table of docs/concepts/threat-model.md: the meaning of an object with the run's label.
 func TestListedObjects(t *testing.T) {
 	first, second := secretOf("1"), secretOf("2")

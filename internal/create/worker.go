@@ -161,6 +161,7 @@ func (w *worker) existing(j job) (o Outcome, exists bool) {
 	object.SetName(existing.Name)
 	object.SetNamespace(d.document.Namespace)
 	object.SetUID(existing.UID)
+	object.SetLabels(map[string]string{exactlyonce.RunLabel: w.config.Key.RunLabel()}) // by which it was found
 	o = d.outcome(protocol.Found)
 	o.Name, o.Object = existing.Name, object
 	if w.config.FullObjects || j.withState {
