@@ -44,8 +44,9 @@ var atStart = regexp.MustCompile(`^( *)::`)
 // Actions, "##vso[" of Azure Pipelines, and "##teamcity[".
 var RunnerCommand = regexp.MustCompile(`##(\w*\[)`)
 
-// LineCommand matches the beginning of a workflow command in a text. A runner executes it at the beginning of a line.
-var LineCommand = regexp.MustCompile(`(?m)^(\s*)::`)
+// LineCommand matches the beginning of a workflow command in a text. A runner executes it at the beginning of a line,
+// after white space of Unicode.
+var LineCommand = regexp.MustCompile(`(?m)^([\s\v\p{Z}\x{85}]*)::`)
 
 // Quote returns text as one word for a shell (bash, zsh, ksh) that is safe to print on a terminal
 // and in the log of a CI system. A name from a cluster can contain $(…), an escape sequence, or ##[…].

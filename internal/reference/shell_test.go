@@ -3,6 +3,7 @@ package reference
 import (
 	"os/exec"
 	"testing"
+	"unicode"
 
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
@@ -23,6 +24,15 @@ func TestQuote(t *testing.T) {
 		}
 		if printed, err := exec.CommandContext(t.Context(), "bash", "-c", "printf %s "+got).Output(); err != nil || string(printed) != text {
 			t.Errorf("%q: a shell takes %s for %q, %v", text, got, printed, err)
+		}
+	}
+}
+
+// The runner of GitHub Actions leaves out white space of Unicode before a command.
+func TestLineCommand(t *testing.T) {
+	for r := range rune(0x3001) {
+		if text := string(r) + "::a"; r != ':' && LineCommand.MatchString(text) != unicode.IsSpace(r) {
+			t.Errorf("%q: is a command: %t", text, LineCommand.MatchString(text))
 		}
 	}
 }

@@ -185,8 +185,10 @@ func TestInertYAML(t *testing.T) {
 					t.Errorf("%q as %s: %v, %s", text, format, err, written.String())
 				}
 			}
-			if executes(written.Bytes()) {
-				t.Errorf("%q as %s: %s", text, format, written.String())
+			for line := range strings.Lines(written.String()) {
+				if strings.HasPrefix(strings.TrimSpace(line), "::") || reference.RunnerCommand.MatchString(line) {
+					t.Errorf("%q as %s: %s", text, format, written.String())
+				}
 			}
 		}
 	}

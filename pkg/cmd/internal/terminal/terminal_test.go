@@ -28,6 +28,7 @@ func TestText(t *testing.T) {
 		{"\u009b2J", `\u009b2J`, `\u009b2J`},
 		{"\U000e0041\U0001f600", `\udb40\udc41` + "\U0001f600", `\udb40\udc41` + "\U0001f600"},
 		{"cut\xc3", "cut\ufffd", "cut\ufffd"},
+		{"日本\u3000語\u00a0é\u2028", "日本\u3000語\u00a0é\\u2028", "日本 語 é"},
 		{"a::b\n ::c\n::d", "a::b\n \\u003a:c\n\\u003a:d", "a::b ::c ::d"},
 		{"a ##vso[b] ###teamcity[c]", `a \u0023#vso[b] #\u0023#teamcity[c]`, `a \u0023#vso[b] #\u0023#teamcity[c]`},
 		{"::a ##[b] ## [c]", `\u003a:a \u0023#[b] ## [c]`, `\u003a:a \u0023#[b] ## [c]`},

@@ -16,7 +16,8 @@ import (
 )
 
 // Printable returns text from a cluster in a form that is safe for a terminal. Printable replaces control characters
-// by their code, except line breaks and tabs. Printable also disables commands for a CI system.
+// by their code, except line breaks and tabs. The space of Japanese text stays, too. Printable also disables commands
+// for a CI system.
 func Printable(text string) string {
 	return escape(text, "\n\t")
 }
@@ -45,7 +46,7 @@ func Escaped(text string) string { return escape(text, "") }
 func escape(text, keep string) string {
 	var out strings.Builder
 	for _, r := range text {
-		if unicode.IsPrint(r) || strings.ContainsRune(keep, r) {
+		if unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) || strings.ContainsRune(keep, r) {
 			out.WriteRune(r)
 			continue
 		}
@@ -102,7 +103,7 @@ func TextWidth(w io.Writer) int {
 // quoted finds quoted words, which must not be broken. An apostrophe within a word doesn't begin one.
 var quoted = regexp.MustCompile(`"[^"]*"|\B'[^']*'\B`)
 
-// unbroken is the space that wordwrap doesn't break. Escaped text has none.
+// unbroken is the space that wordwrap doesn't break. In a wrapped line, all are spaces again.
 const unbroken = "\u00a0"
 
 // Wrap returns text in lines of at most the given width, broken between words. All lines except the first one are
