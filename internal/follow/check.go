@@ -1,8 +1,10 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -73,13 +75,19 @@ func (c *checks) hasStatus(resource schema.GroupVersionResource) bool {
 	return len(c.cluster.Verbs(resource)) > 0
 }
 
-// restarts reports whether an object is a Pod that never finishes by itself.
+// restarts reports whether an object is a Pod that never finishes by itself. A container can have a restartPolicy of its
+// own, since Kubernetes 1.34.
 func restarts(object *unstructured.Unstructured) bool {
 	if object.GroupVersionKind().GroupKind() != PodKind {
 		return false
 	}
-	policy, _, _ := unstructured.NestedString(object.Object, "spec", "restartPolicy")
-	return policy == "" || policy == "Always"
+	ofPod, _, _ := unstructured.NestedString(object.Object, "spec", "restartPolicy")
+	containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "containers")
+	return slices.ContainsFunc(containers, func(container any) bool {
+		fields, _ := container.(map[string]any)
+		own, _ := fields["restartPolicy"].(string)
+		return cmp.Or(own, ofPod, "Always") == "Always"
+	})
 }
 
 // permission returns a refusal unless the user has permission to watch the objects. Permission to get is enough if they

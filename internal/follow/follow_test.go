@@ -160,6 +160,29 @@ func TestReasonBeforeTheDeletion(t *testing.T) {
 	}
 }
 
+// A container's own restartPolicy goes before that of its Pod.
+func TestRestarts(t *testing.T) {
+	container := func(policy any) any { return map[string]any{"name": "c", "restartPolicy": policy} }
+	for _, test := range []struct {
+		ofPod      any
+		containers []any
+		want       bool
+	}{
+		{nil, []any{container(nil)}, true},
+		{"Never", []any{container(nil)}, false},
+		{"Always", []any{container("Never"), container("OnFailure")}, false},
+		{"Always", []any{container("Never"), container(nil)}, true},
+		{"Never", []any{container("Always")}, true},
+	} {
+		pod := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "Pod", "spec": map[string]any{"restartPolicy": test.ofPod, "containers": test.containers},
+		}}
+		if got := restarts(pod); got != test.want {
+			t.Errorf("%+v: %t", test, got)
+		}
+	}
+}
+
 // If a type has no status subresource, the server stores the status of the input. A status of a finished object would
 // then be the result of the wait.
 func TestFinishedInput(t *testing.T) {
