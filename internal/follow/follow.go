@@ -328,7 +328,7 @@ func (f *Follower) explain(ctx context.Context, e wait.Ended, yield func(Event) 
 }
 
 func (f *Follower) yieldExplained(ctx context.Context, e Explained, yield func(Event) bool) bool {
-	e.PodsRemain = f.podsRemain(ctx, e.Ended)
+	e.PodsRemain, e.Container = f.podsRemain(ctx, e.Ended)
 	more := yield(e)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -336,16 +336,20 @@ func (f *Follower) yieldExplained(ctx context.Context, e Explained, yield func(E
 	return more
 }
 
-// podsRemain reports whether a failed Job has Pods whose logs can be read. A Job deletes Pods that run at its end.
-func (f *Follower) podsRemain(ctx context.Context, e wait.Ended) bool {
-	if e.Result != wait.Failed || e.Status.State != finished.Failed || !isJob(e.Object) ||
-		e.Status.Reason == "DeadlineExceeded" {
-		return false
+// podsRemain reports whether a failed Job or Pod has logs that can be read, and the init container that failed, if any. A
+// Job deletes Pods that run at its end. A node deletes the containers of a Pod that it evicts.
+func (f *Follower) podsRemain(ctx context.Context, e wait.Ended) (remain bool, container string) {
+	owner, gone := f.owned.owner(e.Object.UID), e.Status.Reason == "DeadlineExceeded"
+	if !owner.Job {
+		gone = e.Status.Reason != "" && !gone
+	}
+	if e.Result != wait.Failed || e.Status.State != finished.Failed || owner.Name == "" || gone {
+		return false, ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, lastPending)
 	defer cancel()
-	remain, err := pods.Remain(ctx, f.pods, f.owned.owner(e.Object.UID))
-	return remain || err != nil
+	remain, container, err := pods.Remain(ctx, f.pods, owner)
+	return remain || err != nil, container
 }
 
 // end yields the events after the wait.

@@ -292,6 +292,45 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
+// The logs of a failed Job or Pod can be read unless its Pods are deleted, or a node has deleted their containers. If an
+// init container has failed, the others have no logs.
+func TestPodsRemain(t *testing.T) {
+	const ran, failedInit = `{"metadata":{"uid":"a"}}`, `{"metadata":{"uid":"a"},"spec":{"initContainers":[
+		{"name":"sidecar","restartPolicy":"Always"},{"name":"db"}]},"status":{"initContainerStatuses":[
+		{"name":"db","state":{"terminated":{"exitCode":1}}},{"name":"sidecar","state":{"terminated":{"exitCode":137}}}]}}`
+	for _, test := range []struct {
+		job          bool
+		reason, pods string
+		remain       bool
+		container    string
+	}{
+		{true, "BackoffLimitExceeded", ran, true, ""},
+		{true, "BackoffLimitExceeded", failedInit, true, "db"},
+		{true, "BackoffLimitExceeded", "", false, ""},
+		{true, "DeadlineExceeded", ran, false, ""},
+		{false, "", failedInit, true, "db"},
+		{false, "DeadlineExceeded", ran, true, ""},
+		{false, "Evicted", ran, false, ""},
+	} {
+		server := roundTrip(func(r *http.Request) (*http.Response, error) {
+			return &http.Response{
+				StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+				Body: io.NopCloser(strings.NewReader(`{"apiVersion":"v1","kind":"PodList","items":[` + test.pods + `]}`)),
+			}, nil
+		})
+		f, err := New(cluster{}, &rest.Config{Host: "http://server", Transport: server}, Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.owned.owners = []pods.Owner{{Namespace: "ci", Name: "a", UID: "a", Job: test.job}}
+		end := ended("a", wait.Failed)
+		end.Status.State, end.Status.Reason = finished.Failed, test.reason
+		if remain, container := f.podsRemain(t.Context(), end); remain != test.remain || container != test.container {
+			t.Errorf("%+v: %t, %q", test, remain, container)
+		}
+	}
+}
+
 // The pause after a slow list is at most a minute, and after a slow failure it is as short as always.
 func TestPausesOfSlowLists(t *testing.T) {
 	for _, test := range []struct {

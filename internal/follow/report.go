@@ -39,8 +39,10 @@ type Ended wait.Ended
 // most MaxExplained objects get it.
 type Explained struct {
 	wait.Ended
-	// PodsRemain reports whether a Job that has failed has Pods with logs.
+	// PodsRemain reports whether a Job or Pod that has failed has logs. Container is the init container that failed, or
+	// empty. The other containers then have no logs.
 	PodsRemain bool
+	Container  string
 	// Reason is the last known reason why a Pod of the object didn't run, or nil.
 	Reason *pods.Reason
 }

@@ -152,14 +152,25 @@ func later(a, b *corev1.Event) bool {
 	return err == nil && order > 0
 }
 
-// Remain reports whether a Job has Pods that aren't being deleted.
-func Remain(ctx context.Context, client typedcore.CoreV1Interface, job Owner) (bool, error) {
-	source := Sources([]Owner{job})[0]
-	list, err := client.Pods(job.Namespace).List(ctx, source.Options)
+// Remain reports whether an owner has Pods that aren't being deleted, and an init container that failed in one of them,
+// if any.
+func Remain(ctx context.Context, client typedcore.CoreV1Interface, owner Owner) (remain bool, init string, err error) {
+	source := Sources([]Owner{owner})[0]
+	list, err := client.Pods(owner.Namespace).List(ctx, source.Options)
 	if err != nil {
-		return false, err
+		return false, "", err
 	}
-	return slices.ContainsFunc(list.Items, func(pod corev1.Pod) bool {
-		return pod.DeletionTimestamp == nil && source.Of(&pod) != nil
-	}), nil
+	for i := range list.Items {
+		pod := &list.Items[i]
+		if pod.DeletionTimestamp != nil || source.Of(pod) == nil {
+			continue
+		}
+		remain = true
+		for _, c := range pod.Status.InitContainerStatuses {
+			if t := c.State.Terminated; t != nil && t.ExitCode != 0 && !IsSidecar(pod, c.Name) {
+				init = c.Name
+			}
+		}
+	}
+	return remain, init, nil
 }

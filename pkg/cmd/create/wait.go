@@ -119,12 +119,14 @@ func afterFailure(e follow.Explained, logs bool) string {
 		return ""
 	}
 	switch kind := e.Object.Mapping.GroupVersionKind.GroupKind(); {
-	case kind == follow.PodKind:
-		return "\n  kubectl logs " + reference.In("pod/"+e.Object.Name, e.Object.Namespace)
+	case e.PodsRemain:
+		command := "\n  kubectl logs " + reference.In(strings.ToLower(kind.Kind)+"/"+e.Object.Name, e.Object.Namespace)
+		if e.Container != "" {
+			command += " -c " + reference.Quote(e.Container)
+		}
+		return command
 	case kind != follow.JobKind:
 		return "\n  kubectl describe " + argumentOf(e.Object)
-	case e.PodsRemain:
-		return "\n  kubectl logs " + reference.In("job/"+e.Object.Name, e.Object.Namespace)
 	}
 	text := "\nKubernetes has deleted the unfinished Pods of this Job, and their logs."
 	if logs {

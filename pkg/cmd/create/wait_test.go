@@ -257,6 +257,10 @@ func TestDeadline(t *testing.T) {
 			t.Errorf("%s\nwant\n%s", got, want)
 		}
 	}
+	e.PodsRemain, e.Container = true, "db"
+	if got := afterFailure(e, false); got != "\n  kubectl logs job/a -n ci -c db" {
+		t.Errorf("with an init container that has failed:%s", got)
+	}
 }
 
 // The end names some of many reasons.
