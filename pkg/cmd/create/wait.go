@@ -152,17 +152,23 @@ func progressOf(s follow.State, logs bool) string {
 	return fmt.Sprintf("waiting for %s: %d unfinished. %s", elapsed(s), s.Left(), firstFact(s))
 }
 
+// A CI system ends a job that prints nothing for minutes, such as ten. So a line comes in the last half minute of five
+// minutes also if there is nothing to say.
+const everyFive, lastHalf = 5 * time.Minute, 5*time.Minute - 30*time.Second
+
 // reportOf returns a line with the reason why the wait doesn't end, for output without a terminal. The line is empty
-// if there is no such reason.
+// if there is no such reason, except in the last half minute of five minutes.
 func reportOf(s follow.State) string {
-	more := ""
+	text := fmt.Sprintf("Waiting for %s: %s.", elapsed(s), waitCounts(s))
 	switch n := len(s.Reasons) + s.Facts; {
-	case n == 0:
-		return ""
 	case n > 1:
-		more = fmt.Sprintf(" (and %d more)", n-1)
+		return fmt.Sprintf("%s %s (and %d more)", text, firstFact(s), n-1)
+	case n == 1:
+		return text + " " + firstFact(s)
+	case elapsed(s)%everyFive < lastHalf:
+		return ""
 	}
-	return fmt.Sprintf("Waiting for %s: %s. %s%s", elapsed(s), waitCounts(s), firstFact(s), more)
+	return text
 }
 
 // firstFact is about an object if there is such a fact, because the fact is newer than those of its Pods.
