@@ -91,7 +91,7 @@ func TestManyAreLeft(t *testing.T) {
 	}
 }
 
-// No advice is to delete an object with a fixed name that another user may have created, or a namespace.
+// No advice is to delete an object with a fixed name that another user might have created, or a namespace.
 func TestNoAdviceToDelete(t *testing.T) {
 	fixed := demo()
 	fixed.Object.SetGenerateName("")
