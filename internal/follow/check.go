@@ -75,8 +75,8 @@ func (c *checks) hasStatus(resource schema.GroupVersionResource) bool {
 	return len(c.cluster.Verbs(resource)) > 0
 }
 
-// restarts reports whether an object is a Pod that never finishes by itself. A container can have a restartPolicy of its
-// own, since Kubernetes 1.34.
+// restarts reports whether an object is a Pod that never finishes by itself. Since Kubernetes 1.34, a container can
+// have its own restartPolicy.
 func restarts(object *unstructured.Unstructured) bool {
 	if object.GroupVersionKind().GroupKind() != PodKind {
 		return false

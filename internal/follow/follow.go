@@ -336,8 +336,8 @@ func (f *Follower) yieldExplained(ctx context.Context, e Explained, yield func(E
 	return more
 }
 
-// podsRemain reports whether a failed Job or Pod has logs that can be read, and the init container that failed, if any. A
-// Job deletes Pods that run at its end. A node deletes the containers of a Pod that it evicts.
+// podsRemain reports whether a failed Job or Pod has logs that can be read, and the init container that failed, if any.
+// A Job deletes Pods that run at its end. A node deletes the containers of a Pod that it evicts.
 func (f *Follower) podsRemain(ctx context.Context, e wait.Ended) (remain bool, container string) {
 	owner, gone := f.owned.owner(e.Object.UID), e.Status.Reason == "DeadlineExceeded"
 	if !owner.Job {

@@ -95,8 +95,8 @@ func (s Source) pods(
 	return all, active, err
 }
 
-// explain completes vague reasons of one kind of object by the newest Event of each object whose reason ends with about.
-// The Job controller reports only in Events that it can't create Pods (FailedCreate), and that it can again
+// explain completes vague reasons of one kind of object by the newest Event of each object whose reason ends with
+// about. The Job controller reports only in Events that it can't create Pods (FailedCreate), and that it can again
 // (SuccessfulCreate). The kubelet reports only in Events that it can't mount volumes.
 func (s Source) explain(
 	ctx context.Context, client typedcore.CoreV1Interface, kind, about string, all []reason,
