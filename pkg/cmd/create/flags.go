@@ -1,6 +1,7 @@
 package create
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -91,6 +92,9 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 		o.conn.Limiter = flowcontrol.NewTokenBucketRateLimiter(o.flags.qps, burst)
 	}
 	if err := o.completeAsKubectl(cmd, args); err != nil {
+		if o.EditBeforeCreate { // kubectl's code doesn't know the input of --from
+			err = cmp.Or(o.validateEditOrRaw(), err)
+		}
 		return output.WithNearest(err)
 	}
 	o.warnOfNoNamespace(cmd)
@@ -213,7 +217,8 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		"key, this reads every existing object, and fails before waiting. It finds accidents, not attacks. "+
 		"Without the flag, the command prints a warning for the objects that it reads")
 	flags.StringVar(&f.from, "from", "", "Create a Job from a CronJob, like cronjob/NAME. It has "+
-		"the template of the CronJob, as with kubectl create job --from, and the generateName NAME-run-")
+		"the template of the CronJob, as with kubectl create job --from, and the generateName NAME-run-. "+
+		"To change it, edit the output of kubectl create job --from --dry-run=client -o yaml, and use -f")
 	cmd.Flags().AddFlagSet(flags)
 }
 
