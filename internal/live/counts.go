@@ -26,6 +26,8 @@ type Policy struct {
 	// MinCount is the smallest number of client-generated names that makes a prefix. A type without prefixes that is
 	// not watched is listed again if its number of objects changes by MinCount.
 	MinCount int64
+	// Gated means that a gate checks each prefix. Then a type with too many prefixes without a generateName is skipped.
+	Gated bool
 	// Takes reports whether a prefix is to be reported. If Takes is nil, all prefixes are reported.
 	Takes func(resource schema.GroupResource, prefix string) bool
 }
@@ -290,6 +292,9 @@ func (c *counts) becameCrowded() bool {
 	c.crowded = c.set.Overflowed()
 	return c.crowded && !before
 }
+
+// crowdsGate reports whether a gate can't check each prefix.
+func (c *counts) crowdsGate() bool { return c.policy.Gated && c.set.Refused() }
 
 // forget drops the name pools that have had no object and no event for an hour.
 func (c *counts) forget() {

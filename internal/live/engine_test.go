@@ -534,6 +534,27 @@ func TestTooManyPrefixes(t *testing.T) {
 	})
 }
 
+// Stems above the limit have no row, so a gate can't check them.
+func TestTooManyStems(t *testing.T) {
+	for gated, want := range map[bool]int{false: 0, true: 1} {
+		t.Run(fmt.Sprintf("gated %t", gated), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				defer func(before int) { MaxPrefixes = before }(MaxPrefixes)
+				MaxPrefixes = 3
+				server := newFakeServer(t, 1)
+				for i := range 30 {
+					pod(server, fmt.Sprintf("a%c-1", 'a'+i%5), "")
+					pod(server, fmt.Sprint("z-", i), "")
+				}
+				e := prepare(server, pods)
+				e.Gated = gated
+				e.run(t)
+				e.until(t, func(s snapshot) bool { return len(s.Skipped) == want })
+			})
+		})
+	}
+}
+
 // A server that is restored from a backup sends no events until it reaches the state where the watch begins. The engine
 // counts its types again, and continues. The totals of a type include all prefixes. The first list counts nothing as
 // created, and neither does the restored server.

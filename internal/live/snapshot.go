@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -151,10 +152,10 @@ func (c *counts) missing(count ResourceCount) []census.Skipped {
 		since := health.behind.UTC().Format(time.RFC3339)
 		return []census.Skipped{skip(c.resource, reasonOf(health.cause),
 			fmt.Errorf("count %s: not up to date since %s: %w", c.resource.GroupResource(), since, health.cause))}
-	case count.Other > 0:
+	case count.Other > 0, c.crowdsGate():
 		return []census.Skipped{skip(c.resource, census.Crowded, fmt.Errorf("count %s: more than %d prefixes: "+
 			"%d names under further prefixes have no row (choose a namespace with -n, or prefixes)",
-			c.resource.GroupResource(), MaxPrefixes, count.Other))}
+			c.resource.GroupResource(), MaxPrefixes, cmp.Or(count.Other, c.unpooled())))}
 	}
 	return nil
 }

@@ -149,9 +149,10 @@ func (c *counts) replace(list *listing, kept state) {
 	c.adopt(list, kept)
 }
 
-// kept returns watched if the type has prefixes or if the policy is to watch all types, and quiet otherwise.
+// kept returns watched if the type has prefixes, too many for a gate, or if the policy is to watch all types, and quiet
+// otherwise.
 func (c *counts) kept() state {
-	if c.policy.WatchAll {
+	if c.policy.WatchAll || c.crowdsGate() {
 		return watched
 	}
 	for range c.set.All() {

@@ -141,6 +141,9 @@ func (s *Set) Objects() int64 { return s.objects }
 // Overflowed reports whether objects count as Other because there are too many prefixes.
 func (s *Set) Overflowed() bool { return s.overflowed }
 
+// Refused reports whether an object without a generateName is in no pool because there are too many prefixes.
+func (s *Set) Refused() bool { return s.refused }
+
 // Add counts an object. The set doesn't keep the object.
 func (s *Set) Add(o *object.Object) Member {
 	s.objects++

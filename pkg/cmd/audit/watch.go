@@ -121,6 +121,7 @@ func (w *watchRun) newEngine() *live.Engine {
 	engine.Scanner.Progress(census.Progress{Types: len(r.types)})
 	engine.Types, engine.Namespace, engine.ClockSkew = r.types, r.config.Namespace, r.clockSkew
 	engine.MinCount, engine.Interval, engine.Takes = r.config.CountsFrom(), r.interval, r.config.Takes
+	engine.Gated = r.config.Gated()
 	engine.Named, engine.WatchAll, engine.Discover = r.config.TypesNamed, r.config.TypesNamed, w.types.Discover
 	return engine
 }
