@@ -27,7 +27,7 @@ type evidence struct {
 	created         uint32                   // creation time of the last object
 	rises, declines int32                    // steps in which name and time change in the same direction, or not
 	suffix          [names.SuffixLength]byte // of the last object
-	hashed          bool                     // a name consists of an owner's name and a hash
+	derived         bool                     // a name consists of an owner's name, alone or with a hash
 }
 
 func (e *evidence) add(o *object.Object) {
@@ -35,7 +35,7 @@ func (e *evidence) add(o *object.Object) {
 		e.others++
 		return
 	}
-	e.hashed = e.hashed || isHashed(o.Name, o.Creator.Name)
+	e.derived = e.derived || isDerived(o.Name, o.Creator.Name)
 	suffix := o.Name[len(o.Name)-names.SuffixLength:]
 	for _, symbol := range []byte(suffix) {
 		e.symbols |= 1 << strings.IndexByte(names.Alphabet, symbol)
@@ -62,22 +62,22 @@ func (e *evidence) convinces(count, others, minCount int64) bool {
 	return own >= max(minCount, MinEvident) &&
 		20*own >= 19*(count+others) &&
 		bits.OnesCount32(e.symbols) >= minSymbols &&
-		!e.increase() && !e.hashed
+		!e.increase() && !e.derived
 }
 
 // increase reports whether the names increase with the creation time, as counters and times do. Then fewer than a
 // quarter of the steps decrease. Ten random names look like this in 1 of 75 cases, and twenty in 1 of 33,000.
 func (e *evidence) increase() bool { return e.rises > 3*e.declines }
 
-// isHashed reports whether a name is the name of the object's controller and a hash. The hash has more
-// than five letters and digits. Exactly five are a suffix.
-func isHashed(name, controller string) bool {
-	rest, ok := strings.CutPrefix(name, controller)
-	if !ok || controller == "" {
+// isDerived reports whether a name is the name of the object's owner, alone or with a hash. So the name is no further
+// one that can be taken. The hash has more than five letters and digits. Exactly five are a suffix.
+func isDerived(name, owner string) bool {
+	rest, ok := strings.CutPrefix(name, owner)
+	if !ok || owner == "" {
 		return false
 	}
 	rest = strings.TrimPrefix(rest, "-")
-	return len(rest) > names.SuffixLength && isPlain(rest)
+	return rest == "" || len(rest) > names.SuffixLength && isPlain(rest)
 }
 
 // isPlain reports whether text is of [a-z0-9].

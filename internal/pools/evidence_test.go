@@ -175,8 +175,8 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// isHashed recognizes an owner's name and a hash.
-func TestIsHashed(t *testing.T) {
+// isDerived recognizes an owner's name, and an owner's name and a hash.
+func TestIsDerived(t *testing.T) {
 	for name, test := range map[string]struct {
 		object, owner string
 		want          bool
@@ -185,11 +185,12 @@ func TestIsHashed(t *testing.T) {
 		"a hash without a dash":               {"web7c9f8d", "web", true},
 		"a Machine of a MachineSet":           {"md-bbbbb-ccccc", "md-bbbbb", false},
 		"a MachineSet of a MachineDeployment": {"md-bbbbb", "md", false},
+		"a CiliumEndpoint of a Pod":           {"web-7c9f8d5b6f-bbbbb", "web-7c9f8d5b6f-bbbbb", true},
 		"another name":                        {"other-bbbbbb", "web", false},
 		"a name with parts":                   {"web-pod-bbbbb", "web", false},
 		"no owner":                            {"web-bbbbbb", "", false},
 	} {
-		if got := isHashed(test.object, test.owner); got != test.want {
+		if got := isDerived(test.object, test.owner); got != test.want {
 			t.Errorf("%s: %t, want %t", name, got, test.want)
 		}
 	}

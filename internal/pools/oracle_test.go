@@ -146,7 +146,7 @@ func (r oracle) evidence(members []object.Object, others int) bool {
 		for _, c := range o.Name[len(o.Name)-5:] {
 			symbols[c] = true
 		}
-		if isHashed(o.Name, o.Creator.Name) {
+		if isDerived(o.Name, o.Creator.Name) {
 			return false
 		}
 	}

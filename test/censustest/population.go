@@ -81,7 +81,7 @@ type Creator struct {
 func CreatorOf(o metav1.ObjectMeta) Creator {
 	creator := managerOf(o.ManagedFields)
 	for _, owner := range o.OwnerReferences {
-		if owner.Controller != nil && *owner.Controller && owner.Kind != "" {
+		if (owner.Controller != nil && *owner.Controller || head(owner.Name) == o.Name) && owner.Kind != "" {
 			return Creator{head(owner.APIVersion), head(owner.Kind), head(owner.Name), creator.Manager, true}
 		}
 	}

@@ -14,11 +14,12 @@ type managed struct {
 	fields               []byte // its FieldsV1, valid until visit returns
 }
 
-// creator returns the first controller of the current object, and the manager that created it.
+// creator returns the first controller of the current object, and the manager that created it. An owner with the name of
+// the object counts as its controller, because Cilium names a CiliumEndpoint after its Pod, which isn't its controller.
 func (d *decoder) creator() object.Creator {
 	creator := d.manager()
 	for _, o := range d.object.Owners {
-		if o.Controller && o.Kind != "" {
+		if (o.Controller || o.Name == d.object.Name) && o.Kind != "" {
 			creator.APIVersion, creator.Kind, creator.Name, creator.Certain = o.APIVersion, o.Kind, o.Name, true
 			return creator
 		}
