@@ -106,10 +106,11 @@ func PoolOf(o *Object) (prefix string, naming Naming) {
 	if derive.GeneratedFrom(o.Name, o.GenerateName) {
 		return names.EffectivePrefix(o.GenerateName), FromGenerateName
 	}
-	if s := stem.Of(o.Name); s.Kind != stem.None {
+	s := stem.Of(o.Name)
+	if s.Prefix != "" {
 		return s.Prefix, ByStem
 	}
-	if prefix, _, ok := names.Split(o.Name); ok {
+	if prefix, _, ok := names.Split(o.Name); ok && s.Kind == stem.None {
 		return prefix, ByClient
 	}
 	return "", Fixed

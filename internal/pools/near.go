@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/stem"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -21,7 +22,8 @@ type Near struct {
 // Offer records a prefix with a number of names if it is nearer to a named prefix than all earlier ones.
 func (n *Near) Offer(named, prefix string, count int64) {
 	near := Near{Prefix: prefix, distance: distance(named, prefix), names: count}
-	if in, _, generated := names.Split(named); generated && in == prefix {
+	in, _, _ := names.Split(named)
+	if prefix != "" && (in == prefix || stem.Of(named).Prefix == prefix) {
 		near.IsObject, near.distance = true, -1
 	}
 	far := near.distance > min(humanize.Farthest, len(named)/3) && !strings.HasPrefix(prefix, named)

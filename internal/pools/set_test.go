@@ -27,6 +27,7 @@ func TestOf(t *testing.T) {
 		{"job-x7k2p", "other-", "job-", object.ByClient},
 		{"web-0", "web-", "web-", object.ByStem},
 		{"settings", "", "", object.Fixed},
+		{"0d1ff2bb-1f5f-4c4e-9e39-3b2d1a0cbbbb", "", "", object.Fixed}, // a UUID
 	} {
 		prefix, naming := object.PoolOf(&object.Object{Name: test.name, GenerateName: test.generateName})
 		if prefix != test.prefix || naming != test.naming {

@@ -26,20 +26,22 @@ const (
 
 // Stem is a name in two parts.
 type Stem struct {
-	// Prefix ends in "-" or ".", or for a Revision in "v" after one of these.
+	// Prefix ends in "-" or ".", or for a Revision in "v" after one of these. It is empty for a name that is only a UUID,
+	// as those of Kyverno's reports and Longhorn's snapshots, which have nothing in common.
 	Prefix, End string
 	Kind        Kind
 }
 
 // Of returns the stem of a name. It is a function of the name alone. Kind is None if the name has no stem.
 func Of(name string) Stem {
-	if from := len(name) - uuidLength; from > 1 && separates(name[from-1]) && isUUID(name[from:]) {
+	from := len(name) - uuidLength
+	if (from == 0 || from > 1 && separates(name[from-1])) && isUUID(name[from:]) {
 		return Stem{name[:from], name[from:], UUID}
 	}
-	if from := startOfTime(name); from > 0 {
+	if from = startOfTime(name); from > 0 {
 		return Stem{name[:from], name[from:], Time}
 	}
-	from := strings.LastIndexAny(name, "-.") + 1
+	from = strings.LastIndexAny(name, "-.") + 1
 	if from < 2 {
 		return Stem{}
 	}

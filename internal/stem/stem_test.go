@@ -41,7 +41,8 @@ func TestOf(t *testing.T) {
 		"ci-" + sha1:                       {"ci-", sha1, stem.Digest},
 		"ci." + strings.Repeat("a", 64):    {"ci.", strings.Repeat("a", 64), stem.Digest},
 		"pvc-" + uuid:                      {"pvc-", uuid, stem.UUID},
-		uuid:                               {"0d1ff2bb-1f5f-4c4e-9e39-", "3b2d1a0c9f11", stem.Hash},
+		uuid:                               {"", uuid, stem.UUID},
+		"-" + uuid:                         {"-0d1ff2bb-1f5f-4c4e-9e39-", "3b2d1a0c9f11", stem.Hash},
 		"backup-2026-11-28":                {"backup-", "2026-11-28", stem.Time},
 		"backup-20261128":                  {"backup-", "20261128", stem.Time},
 		"backup.2026-11-28t10-30-00z":      {"backup.", "2026-11-28t10-30-00z", stem.Time},
@@ -129,6 +130,7 @@ func FuzzOf(f *testing.F) {
 		switch {
 		case s.Prefix+s.End != name || s.End == "":
 			t.Errorf("%q is not %+v", name, s)
+		case s.Prefix == "" && s.Kind == stem.UUID:
 		case len(last) < 2 || !strings.ContainsAny(last[len(last)-1:], "-."):
 			t.Errorf("%q has the prefix %q", name, s.Prefix)
 		case stem.Of(s.Prefix+s.End) != s:
