@@ -247,14 +247,17 @@ func TestCollectorKeepsTheWorst(t *testing.T) {
 // A named prefix is found if a complete list has a name with it, shown or not. A name of another type doesn't count.
 func TestNotFound(t *testing.T) {
 	of := map[schema.GroupResource][]string{{Group: "batch", Resource: "jobs"}: {"a-"}, {Resource: "pods"}: {"a-", "b-"}}
+	const release = "sh.helm.release.v1.payments-of-the-shop-in-the-eu-central-1.v" // a stem, which isn't truncated
 	for _, test := range []struct {
 		config Config
 		want   []string
 	}{
 		{Config{MinCount: 10, Prefixes: []string{"a-", "none-", "lost-", "nonsuch-"}}, []string{"none-", "lost-", "nonsuch-"}},
 		{Config{Prefixes: []string{"a-", "b-"}, PrefixesOf: of}, []string{"pods/a-", "pods/b-"}},
+		{Config{Prefixes: []string{release[:58], release}}, nil},
+		{Config{Prefixes: []string{release[:58], release + "2"}}, []string{release[:58]}},
 	} {
-		result := finish(t, building(test.config, pool("a-", 5), pool("none-", 0), pool("other-", 100)))
+		result := finish(t, building(test.config, pool("a-", 5), pool("none-", 0), pool("other-", 100), pool(release, 3)))
 		if diff := cmp.Diff(test.want, result.NotFound); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

@@ -30,8 +30,8 @@ type Config struct {
 	// is a gate and AllowUnlisted is false.
 	TypesNamed    bool
 	AllowUnlisted bool
-	// Prefixes are the effective prefixes to count, and PrefixesOf the prefixes to count of single types. If both
-	// are empty, all prefixes count.
+	// Prefixes are the effective prefixes and the stems to count, and PrefixesOf those to count of single types. A long
+	// prefix is there twice, because stems aren't truncated. If both are empty, all prefixes count.
 	Prefixes   []string
 	PrefixesOf map[schema.GroupResource][]string
 
@@ -119,9 +119,10 @@ func (c *Config) Takes(resource schema.GroupResource, prefix string) bool {
 	return len(c.Prefixes) == 0 || slices.Contains(c.Prefixes, prefix)
 }
 
-// asNamed returns a prefix of a type as the user named it, if at all: PREFIX or TYPE/PREFIX.
+// asNamed returns a prefix of a type as the user named it, if at all: PREFIX or TYPE/PREFIX. Only the effective prefix
+// of a long one is there.
 func (c *Config) asNamed(resource schema.GroupResource, prefix string) string {
-	if c.PrefixesOf == nil {
+	if prefix = names.EffectivePrefix(prefix); c.PrefixesOf == nil {
 		return prefix
 	}
 	return resource.String() + "/" + prefix
@@ -129,7 +130,8 @@ func (c *Config) asNamed(resource schema.GroupResource, prefix string) string {
 
 func (c *Config) named() (all []string) {
 	if c.PrefixesOf == nil {
-		return c.Prefixes
+		isLong := func(prefix string) bool { return len(prefix) > names.MaxPrefixLength } // and there twice
+		return slices.DeleteFunc(slices.Clone(c.Prefixes), isLong)
 	}
 	for resource, prefixes := range c.PrefixesOf {
 		for _, prefix := range prefixes {
@@ -137,7 +139,7 @@ func (c *Config) named() (all []string) {
 		}
 	}
 	slices.Sort(all)
-	return all
+	return slices.Compact(all)
 }
 
 // nearest are prefixes by the names that the user gave.

@@ -21,12 +21,15 @@ func (o *options) named() bool { return len(o.arguments) > 0 }
 // isPrefix reports whether an argument is TYPE/PREFIX.
 func isPrefix(argument string) bool { return strings.Contains(argument, "/") }
 
-// withPrefix adds an effective prefix to a list, unless the list has it.
+// withPrefix adds a prefix to a list, unless the list has it. A long prefix is added twice: as the effective prefix of
+// a generateName, and as a stem, which is not truncated.
 func withPrefix(prefixes []string, prefix string) []string {
-	if prefix = names.EffectivePrefix(prefix); slices.Contains(prefixes, prefix) {
-		return prefixes
+	for _, prefix := range []string{names.EffectivePrefix(prefix), prefix} {
+		if !slices.Contains(prefixes, prefix) {
+			prefixes = append(prefixes, prefix)
+		}
 	}
-	return append(prefixes, prefix)
+	return prefixes
 }
 
 // readOld reads the audit of --compare, or returns nil.

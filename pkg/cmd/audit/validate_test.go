@@ -56,9 +56,11 @@ func parsed(args ...string) (*options, error) {
 
 // The config combines flags that affect each other.
 func TestConfig(t *testing.T) {
+	const release = "sh.helm.release.v1.payments-of-the-shop-in-the-eu-central-1.v"
 	for line, want := range map[string]audit.Config{
 		"":                       {MinCount: 10, MinStem: 20, Order: audit.ByNames},
 		"--prefix=run-,run-":     {MinCount: 1, MinStem: 1, Order: audit.ByNames, Prefixes: []string{"run-"}},
+		"--prefix=" + release:    {MinCount: 1, MinStem: 1, Order: audit.ByNames, Prefixes: []string{release[:58], release}},
 		"--min-count=5 --watch":  {MinCount: 5, MinStem: 5, Order: audit.ByRate},
 		"-w --sort-by=names":     {MinCount: 10, MinStem: 20, Order: audit.ByNames},
 		"--fail-above-count=0":   {MinCount: 10, MinStem: 20, Order: audit.ByNames, FailAboveCount: new(int64)},
