@@ -50,7 +50,7 @@ type source struct {
 // back, and prune doesn't.
 var retentionSettings = map[source]string{
 	{schema.GroupResource{Group: "batch", Resource: "jobs"}, "CronJob"}: "lower successfulJobsHistoryLimit and " +
-		"failedJobsHistoryLimit of the CronJob",
+		"failedJobsHistoryLimit of the CronJob, or set activeDeadlineSeconds if its Jobs hang", // the limits keep those
 	{schema.GroupResource{Resource: "pods"}, "Job"}: "set ttlSecondsAfterFinished of the Jobs",
 	{schema.GroupResource{Group: "apps", Resource: "replicasets"}, "Deployment"}: "lower revisionHistoryLimit of " +
 		"the Deployments",
@@ -60,17 +60,16 @@ var retentionSettings = map[source]string{
 		"revisionHistoryLimit of the DaemonSets",
 	{schema.GroupResource{Group: "cert-manager.io", Resource: "certificaterequests"}, "Certificate"}: "set " +
 		"revisionHistoryLimit of the Certificates",
-	{schema.GroupResource{Group: "acme.cert-manager.io", Resource: "orders"}, "CertificateRequest"}: "set " +
-		"revisionHistoryLimit of the Certificates",
 }
 
-// manyRetained is the number of objects from which on a report says how to limit them. Fewer are a usual history.
-const manyRetained = 100
+// ManyRetained is the number of objects from which on a report says how to limit them. Fewer are a usual history.
+const ManyRetained = 100
 
 // RetentionSetting returns the creator's setting that limits the objects of a row, or "" if unknown or not needed. The
-// row has a prefix, or several of which this one has the most names, or none.
-func RetentionSetting(of schema.GroupResource, names int64, prefix string, creator v1alpha1.Creator) string {
-	if names < manyRetained {
+// row has a prefix, or several of which this one has the most names, or none. With one object for each of its owners, or
+// for each release of Helm, there is no old one. Only a Job's Pod can be old by itself.
+func RetentionSetting(of schema.GroupResource, names, owners int64, prefix string, creator v1alpha1.Creator) string {
+	if names < ManyRetained || names < 2*owners && of != pods {
 		return ""
 	}
 	if of == secrets && creator.Manager == "Helm" && strings.HasPrefix(prefix, "sh.helm.release.") {

@@ -30,6 +30,7 @@ var children = map[schema.GroupResource]string{
 }
 
 var (
+	nodes          = schema.GroupResource{Resource: "nodes"}
 	pods           = schema.GroupResource{Resource: "pods"}
 	secrets        = schema.GroupResource{Resource: "secrets"}
 	endpointSlices = schema.GroupResource{Group: "discovery.k8s.io", Resource: "endpointslices"}

@@ -13,23 +13,28 @@ import (
 
 func TestRetentionSetting(t *testing.T) {
 	jobs, secrets := schema.GroupResource{Group: "batch", Resource: "jobs"}, schema.GroupResource{Resource: "secrets"}
-	limit := "lower successfulJobsHistoryLimit and failedJobsHistoryLimit of the CronJob"
+	limit := "lower successfulJobsHistoryLimit and failedJobsHistoryLimit of the CronJob, or set activeDeadlineSeconds if its Jobs hang"
 	for _, test := range []struct {
 		of      schema.GroupResource
 		names   int64
+		owners  int64
 		prefix  string
 		creator v1alpha1.Creator
 		want    string
 	}{
-		{jobs, 100, "nightly-", v1alpha1.Creator{Kind: "CronJob", Name: "nightly"}, limit},
-		{jobs, 99, "nightly-", v1alpha1.Creator{Kind: "CronJob", Name: "nightly"}, ""},
-		{jobs, 100, "nightly-", v1alpha1.Creator{Manager: "CronJob"}, ""},
-		{jobs, 100, "nightly-", v1alpha1.Creator{}, ""},
-		{secrets, 28_000, "sh.helm.release.v1.app.v", v1alpha1.Creator{Manager: "Helm"}, "set helm upgrade --history-max"},
-		{secrets, 28_000, "", v1alpha1.Creator{Manager: "Helm"}, ""}, // of charts
-		{secrets, 28_000, "sh.helm.release.v1.app.v", v1alpha1.Creator{Kind: "Helm"}, ""},
+		{jobs, 100, 1, "nightly-", v1alpha1.Creator{Kind: "CronJob", Name: "nightly"}, limit},
+		{jobs, 99, 1, "nightly-", v1alpha1.Creator{Kind: "CronJob", Name: "nightly"}, ""},
+		{jobs, 100, 1, "nightly-", v1alpha1.Creator{Manager: "CronJob"}, ""},
+		{jobs, 100, 1, "nightly-", v1alpha1.Creator{}, ""},
+		{secrets, 28_000, 1, "sh.helm.release.v1.app.v", v1alpha1.Creator{Manager: "Helm"}, "set helm upgrade --history-max"},
+		{jobs, 150, 75, "", v1alpha1.Creator{Kind: "CronJob"}, limit},
+		{jobs, 149, 75, "", v1alpha1.Creator{Kind: "CronJob"}, ""}, // one Job each
+		{secrets, 150, 150, "sh.helm.release.v1.app.v", v1alpha1.Creator{Manager: "Helm"}, ""},
+		{pods, 404, 404, "", v1alpha1.Creator{Kind: "Job"}, "set ttlSecondsAfterFinished of the Jobs"},
+		{secrets, 28_000, 1, "", v1alpha1.Creator{Manager: "Helm"}, ""}, // of charts
+		{secrets, 28_000, 1, "sh.helm.release.v1.app.v", v1alpha1.Creator{Kind: "Helm"}, ""},
 	} {
-		if got := RetentionSetting(test.of, test.names, test.prefix, test.creator); got != test.want {
+		if got := RetentionSetting(test.of, test.names, test.owners, test.prefix, test.creator); got != test.want {
 			t.Errorf("%d %s of %+v: %q, want %q", test.names, test.of, test.creator, got, test.want)
 		}
 	}
@@ -49,6 +54,8 @@ func TestForecastOfYoungPrefixes(t *testing.T) {
 	}
 	bounded := young(3000, 0, 2)
 	bounded.ReplicaBounded = true
+	machines := young(3000, 0, 2)
+	machines.GroupResource = nodes
 	stem := young(3000, 3000, 2)
 	stem.Naming = object.ByStem
 	for name, test := range map[string]struct {
@@ -56,7 +63,7 @@ func TestForecastOfYoungPrefixes(t *testing.T) {
 		close int64
 	}{
 		"young": {young(16, 16, 0), 0}, "old": {young(3000, 0, 2), 1}, "a storm": {young(3000, 3000, 0), 1},
-		"replicas": {bounded, 0}, "a stem": {stem, 0},
+		"replicas": {bounded, 0}, "Nodes": {machines, 0}, "a stem": {stem, 0},
 	} {
 		b := building(Config{Began: began}, test.pool)
 		b.retriesOf = retries(1)

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -99,17 +100,18 @@ func notesText(r *row, gated bool) string {
 
 // retentionSetting returns the setting of the creator that limits the objects of a row, or "".
 func retentionSetting(r *row) string {
-	creator, prefix := v1alpha1.Creator{}, r.Prefix
+	creator, prefix, owners := v1alpha1.Creator{}, r.Prefix, int64(1)
 	switch {
 	case r.fold != nil:
 		creator.Kind, creator.Manager = r.fold.OwnerKind, r.fold.Manager
+		owners = cmp.Or(r.fold.Owners, r.fold.Prefixes)
 		if r.fold.Largest != nil {
 			prefix = r.fold.Largest.Prefix
 		}
 	case len(r.Creators) > 0:
 		creator = r.Creators[0]
 	}
-	return audit.RetentionSetting(r.GroupResource(), r.Names, prefix, creator)
+	return audit.RetentionSetting(r.GroupResource(), r.Names, owners, prefix, creator)
 }
 
 // spanText returns a time in days for people. nil means without end.
