@@ -116,7 +116,7 @@ func TestTypesRefusedByStem(t *testing.T) {
 		return names
 	}()
 	want := []string{
-		"apiservices.apiregistration.k8s.io", "controllerrevisions.apps", "cronjobs.batch", "customresourcedefinitions.apiextensions.k8s.io", "daemonsets.apps",
+		"apiservices.apiregistration.k8s.io", "backups.velero.io", "controllerrevisions.apps", "cronjobs.batch", "customresourcedefinitions.apiextensions.k8s.io", "daemonsets.apps",
 		"deployments.apps", "namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "projects.project.openshift.io", "replicationcontrollers", "statefulsets.apps",
 	}
 	if !slices.Equal(refused, want) || RefusedByStem(jobs.GroupResource()) != "" {

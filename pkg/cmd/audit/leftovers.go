@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
@@ -84,16 +85,19 @@ func prunableAge(item v1alpha1.AuditItem) string {
 	return "1h"
 }
 
-// isPrunable reports whether prune would accept the prefix, and delete most of its objects.
+// outlived are the types of which nothing runs whose objects can be of no use any more. All others have an effect, or
+// data, as long as they exist, such as RoleBindings and PersistentVolumeClaims.
+var outlived = []string{"certificatesigningrequests.certificates.k8s.io", "configmaps", "secrets", "serviceaccounts"}
+
+// isPrunable reports whether prune would accept the prefix, and delete most of its objects. Objects of which nothing
+// runs are of no use only if they pile up: with a few, such as the keys of sealed-secrets, all can be in use.
 func isPrunable(item v1alpha1.AuditItem) bool {
-	of := item.GroupResource()
-	if isBeingDeleted(item) {
-		return false
+	of, isStem := item.GroupResource(), item.Naming == v1alpha1.NamingStem
+	accepts := !item.ClientGenerated && item.RawPrefixes <= 1 && item.Generated > 0
+	if isStem {
+		accepts = prune.RefusedByStem(of) == ""
 	}
-	if item.Naming == v1alpha1.NamingStem {
-		return prune.RefusedByStem(of) == "" &&
-			(finished.ClassOfResource(of) != finished.Unknown || prune.ShowsActive(of))
-	}
-	return !item.ClientGenerated && item.RawPrefixes <= 1 && item.Generated > 0 &&
-		finished.ClassOfResource(of) != finished.Unknown
+	isOf := finished.ClassOfResource(of) == finished.Finishes || isStem && prune.ShowsActive(of) ||
+		item.Names >= audit.ManyRetained && slices.Contains(outlived, of.String())
+	return accepts && isOf && !isBeingDeleted(item)
 }

@@ -11,10 +11,10 @@ import (
 func TestProposalsOfPrune(t *testing.T) {
 	item := func(group, resource string, naming v1alpha1.Naming, edit func(*v1alpha1.AuditItem)) v1alpha1.AuditItem {
 		i := v1alpha1.AuditItem{
-			PrefixRef: v1alpha1.PrefixRef{Group: group, Resource: resource, Namespace: "n", Prefix: "x-", Naming: naming}, Names: 10,
+			PrefixRef: v1alpha1.PrefixRef{Group: group, Resource: resource, Namespace: "n", Prefix: "x-", Naming: naming}, Names: 100,
 		}
 		if naming == v1alpha1.NamingGenerateName {
-			i.Generated, i.RawPrefixes = 10, 1
+			i.Generated, i.RawPrefixes = 100, 1
 		}
 		if edit != nil {
 			edit(&i)
@@ -26,10 +26,11 @@ func TestProposalsOfPrune(t *testing.T) {
 		return func(i *v1alpha1.AuditItem) { i.Deleting = &v1alpha1.AuditDeleting{Names: names} }
 	}
 	orphaned := func(unknown bool) func(*v1alpha1.AuditItem) {
-		return func(i *v1alpha1.AuditItem) { i.Orphaned = &v1alpha1.AuditOrphaned{Names: 10, Unknown: unknown} }
+		return func(i *v1alpha1.AuditItem) { i.Orphaned = &v1alpha1.AuditOrphaned{Names: 100, Unknown: unknown} }
 	}
-	old := func(i *v1alpha1.AuditItem) { orphaned(false)(i); i.Last24h = new(int64(9)) }
-	held := func(i *v1alpha1.AuditItem) { orphaned(false)(i); deleting(5)(i) }
+	old := func(i *v1alpha1.AuditItem) { orphaned(false)(i); i.Last24h = new(int64(99)) }
+	held := func(i *v1alpha1.AuditItem) { orphaned(false)(i); deleting(50)(i) }
+	few := func(i *v1alpha1.AuditItem) { i.Names = 99 }
 	generated, stem := v1alpha1.NamingGenerateName, v1alpha1.NamingStem
 	for name, test := range map[string]struct {
 		item v1alpha1.AuditItem
@@ -40,13 +41,18 @@ func TestProposalsOfPrune(t *testing.T) {
 		"Leases, which show their end":   {item("coordination.k8s.io", "leases", stem, nil), "leases.coordination.k8s.io/x- -n n --stem --older-than 1h"},
 		"ReplicaSets":                    {item("apps", "replicasets", stem, nil), "replicasets.apps/x- -n n --stem --older-than 1h"},
 		"a type that prune refuses":      {item("apps", "deployments", stem, nil), ""},
+		"Velero, which makes them again": {item("velero.io", "backups", stem, nil), ""},
+		"RoleBindings, which are in use": {item("rbac.authorization.k8s.io", "rolebindings", generated, nil), ""},
+		"claims, which have data":        {item("", "persistentvolumeclaims", generated, nil), ""},
+		"keys of sealed-secrets":         {item("", "secrets", generated, few), ""},
+		"few Jobs":                       {item("batch", "jobs", generated, few), "jobs.batch/x- -n n --older-than 1h"},
 		"claims":                         {item("", "persistentvolumeclaims", stem, nil), ""},
 		"an unknown type":                {item("example.com", "widgets", stem, nil), ""},
 		"an unknown type, generated":     {item("example.com", "widgets", generated, nil), ""},
 		"objects of a CronJob":           {item("batch", "jobs", stem, owned), ""},
 		"client-generated":               {item("", "configmaps", v1alpha1.NamingClient, nil), ""},
-		"most of them are being deleted": {item("", "configmaps", generated, deleting(5)), ""},
-		"few of them are being deleted":  {item("", "configmaps", generated, deleting(4)), "configmaps/x- -n n --older-than 1h"},
+		"most of them are being deleted": {item("", "configmaps", generated, deleting(50)), ""},
+		"few of them are being deleted":  {item("", "configmaps", generated, deleting(49)), "configmaps/x- -n n --older-than 1h"},
 		"orphaned Pods":                  {item("", "pods", generated, orphaned(false)), "pods --orphaned --older-than 1h -n n"},
 		"orphaned Pods of last week":     {item("", "pods", generated, old), "pods --orphaned --older-than 24h -n n"},
 		"Pods that are being deleted":    {item("", "pods", generated, held), ""},
