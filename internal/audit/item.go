@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -75,7 +77,8 @@ func creatorsOf(m object.Creator) []v1alpha1.Creator {
 		return nil
 	}
 	if m.Kind != "" {
-		return []v1alpha1.Creator{{Kind: m.Kind, Name: m.Name}}
+		of, _ := schema.ParseGroupVersion(m.APIVersion) // an invalid one has no group
+		return []v1alpha1.Creator{{Group: of.Group, Kind: m.Kind, Name: m.Name}}
 	}
 	return []v1alpha1.Creator{{Manager: m.Manager, Guess: !m.Certain}}
 }

@@ -97,7 +97,7 @@ func TestCreatedBy(t *testing.T) {
 		want    []v1alpha1.Creator
 	}{
 		{object.Creator{}, nil},
-		{object.Creator{Kind: "PipelineRun", Name: "x"}, []v1alpha1.Creator{{Kind: "PipelineRun", Name: "x"}}},
+		{object.Creator{APIVersion: "tekton.dev/v1", Kind: "PipelineRun", Name: "x"}, []v1alpha1.Creator{{Group: "tekton.dev", Kind: "PipelineRun", Name: "x"}}},
 		{object.Creator{Manager: "argo", Certain: true}, []v1alpha1.Creator{{Manager: "argo"}}},
 		{object.Creator{Manager: "argo"}, []v1alpha1.Creator{{Manager: "argo", Guess: true}}},
 	} {

@@ -67,7 +67,8 @@ type AuditScope struct {
 	// Top is the value of --top: the largest number of prefixes that the report shows, or
 	// 0 for all.
 	Top int `json:"top"`
-	// Prefixes are the effective prefixes that you named; empty for all.
+	// Prefixes are the effective prefixes that you named; empty for all. A longer prefix is
+	// there whole, too, because it can be a stem.
 	Prefixes []string `json:"prefixes,omitempty"`
 	// ComparedWith is the creationTimestamp of the audit of --compare; absent without the flag.
 	ComparedWith *metav1.Time `json:"comparedWith,omitempty"`
@@ -287,6 +288,8 @@ type AuditItem struct {
 
 // Creator is the creator of an object: its controller, or the field manager that created it.
 type Creator struct {
+	// Group is the API group of the controller; absent if it is empty.
+	Group string `json:"group,omitempty"`
 	// Kind is the kind of the controller; empty if the object has none.
 	Kind string `json:"kind"`
 	// Name is the name of the controller.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -105,8 +107,9 @@ func nextSteps(item v1alpha1.AuditItem) (heading string, steps []string) {
 	case isOrphaned(item):
 		return planFirst, append(steps, terminal.Hint(pruneOrphaned(prunableAge(item), item.Namespace)...))
 	case owned:
-		owner := strings.ToLower(item.Creators[0].Kind) + "/" + item.Creators[0].Name
-		return "Next:", append(steps, fmt.Sprintf("  kubectl get %s", reference.In(owner, item.Namespace)))
+		owner := item.Creators[0]
+		of := schema.GroupResource{Group: owner.Group, Resource: strings.ToLower(owner.Kind)}
+		return "Next:", append(steps, "  kubectl get "+reference.In(of.String()+"/"+owner.Name, item.Namespace))
 	case !isPrunable(item):
 		return "Next:", steps
 	}

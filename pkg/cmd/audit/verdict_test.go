@@ -169,8 +169,8 @@ func TestNextSteps(t *testing.T) {
 			"kubectl get",
 		},
 		"a controller": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) {
-			i.Group, i.Resource, i.Creators = "batch", "jobs", []v1alpha1.Creator{{Kind: "CronJob", Name: "nightly"}}
-		}, []string{"Creator:   CronJob/nightly", "of the CronJob. Otherwise objects pile up again after prune.", "kubectl get cronjob/nightly -n pay"}, "genname prune"},
+			i.Group, i.Resource, i.Creators = "batch", "jobs", []v1alpha1.Creator{{Group: "batch", Kind: "CronJob", Name: "nightly"}}
+		}, []string{"Creator:   CronJob/nightly", "if its Jobs hang. Otherwise objects pile up again after prune.", "kubectl get cronjob.batch/nightly -n pay"}, "genname prune"},
 		"truncated": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) {
 			i.RawPrefixes, i.Notes = 2, []string{"truncated: shared by …a-, …b-", "strains etcd"}
 		}, []string{"Note:      truncated: shared by …a-, …b-\nNote:      strains etcd"}, "prune"},
