@@ -66,8 +66,8 @@ var retentionSettings = map[source]string{
 const ManyRetained = 100
 
 // RetentionSetting returns the creator's setting that limits the objects of a row, or "" if unknown or not needed. The
-// row has a prefix, or several of which this one has the most names, or none. With one object for each of its owners, or
-// for each release of Helm, there is no old one. Only a Job's Pod can be old by itself.
+// row has a prefix, or several of which this one has the most names, or none. With one object for each owner, or for
+// each release of Helm, there is no old one. Only a Job's Pod can be old by itself.
 func RetentionSetting(of schema.GroupResource, names, owners int64, prefix string, creator v1alpha1.Creator) string {
 	if names < ManyRetained || names < 2*owners && of != pods {
 		return ""

@@ -128,8 +128,8 @@ func createdIn(pool *pools.Pool) v1alpha1.AuditMostCreated {
 }
 
 // isPredictable reports whether the creates of the last 24 hours show how a name pool grows. They don't if replicas or
-// machines limit the names, if the names aren't random, or if the pool is younger than a day, unless it has many objects
-// of the last ten minutes.
+// machines limit the names, if the names aren't random, or if the pool is younger than a day, unless it has many
+// objects of the last ten minutes.
 func (b *builder) isPredictable(pool *pools.Pool) bool {
 	isYoung := !pool.Oldest.IsZero() && b.config.countedAt().Sub(pool.Oldest) < day
 	return pool.Naming != object.ByStem && !pool.ReplicaBounded && pool.GroupResource != nodes &&

@@ -26,8 +26,8 @@ const (
 
 // Stem is a name in two parts.
 type Stem struct {
-	// Prefix ends in "-" or ".", or for a Revision in "v" after one of these. It is empty for a name that is only a UUID,
-	// as those of Kyverno's reports and Longhorn's snapshots, which have nothing in common.
+	// Prefix ends in "-" or ".", or for a Revision in "v" after one of these. It is empty for a name that is only a
+	// UUID, as those of Kyverno's reports and Longhorn's snapshots, which have nothing in common.
 	Prefix, End string
 	Kind        Kind
 }

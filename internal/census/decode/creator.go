@@ -14,8 +14,8 @@ type managed struct {
 	fields               []byte // its FieldsV1, valid until visit returns
 }
 
-// creator returns the first controller of the current object, and the manager that created it. An owner with the name of
-// the object counts as its controller, because Cilium names a CiliumEndpoint after its Pod, which isn't its controller.
+// creator returns the first controller of the current object, and the manager that created it. An owner with the name
+// of the object counts as its controller, because Cilium names a CiliumEndpoint after its Pod, which isn't one.
 func (d *decoder) creator() object.Creator {
 	creator := d.manager()
 	for _, o := range d.object.Owners {
