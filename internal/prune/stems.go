@@ -27,7 +27,8 @@ var refusedByStem = map[schema.GroupResource]string{
 	{Group: "apps", Resource: "daemonsets"}:                                "they run Pods",
 	{Group: "batch", Resource: "cronjobs"}:                                 "they run Pods",
 	{Group: "apps", Resource: "controllerrevisions"}:                       "StatefulSets make Pods from old ones, too",
-	{Group: "velero.io", Resource: "backups"}:                              "Velero makes them again (use velero backup delete)",
+
+	{Group: "velero.io", Resource: "backups"}: "Velero makes them again (use velero backup delete)",
 }
 
 // Projects are the namespaces of OpenShift under another name.
