@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -161,8 +162,8 @@ func abortUnless(written bool) {
 	}
 }
 
-// ownHeaders are the headers of a response that belong to its connection, or that net/http sets.
-var ownHeaders = []string{"Connection", "Content-Length", "Keep-Alive", "Trailer", "Transfer-Encoding", "Upgrade"}
+// ownHeaders are the headers of a response that belong to its connection.
+var ownHeaders = []string{"Connection", "Keep-Alive", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 // write sends the response. It returns false if the client certainly doesn't have it. A client can close the connection
 // as soon as it has the body, so only a connection that ended before counts.
@@ -174,6 +175,7 @@ func (p *response) write(w http.ResponseWriter, r *http.Request) bool {
 	for _, key := range ownHeaders {
 		w.Header().Del(key)
 	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(p.Body))) // else the end of the body comes later, and alone
 	w.WriteHeader(p.Status)
 	_, err := w.Write(p.Body)
 	return errors.Join(err, http.NewResponseController(w).Flush()) == nil

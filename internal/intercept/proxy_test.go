@@ -560,8 +560,9 @@ func TestClosedAfterTheResponse(t *testing.T) {
 	ctx, hangUp := context.WithCancel(t.Context())
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", nil)
 	response := &response{Status: 201, Body: []byte("{}")}
-	if !response.write(closing{httptest.NewRecorder(), hangUp}, r) {
-		t.Error("the client counts as one that gave up, but it has the response")
+	w := httptest.NewRecorder()
+	if !response.write(closing{w, hangUp}, r) || w.Header().Get("Content-Length") != "2" {
+		t.Errorf("%v, or the client counts as one that gave up, but it has the whole response", w.Header())
 	}
 	if response.write(httptest.NewRecorder(), r) {
 		t.Error("the client counts as one that has the response, but it has closed the connection before")
