@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -57,6 +58,9 @@ func (p *prunable) pruner(t testing.TB, criteria Criteria) *Pruner {
 	return &Pruner{
 		Lists: config, Deletions: config, Version: "v1.34.4", Criteria: criteria,
 		Concurrency: 8, RetryTimeout: time.Second,
+		Types: func(context.Context) ([]census.Resource, error) {
+			return []census.Resource{workflows, jobs, configMaps, typeOf("keda.sh", "ScaledJob", "scaledjobs")}, nil
+		},
 	}
 }
 

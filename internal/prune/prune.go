@@ -13,6 +13,7 @@
 package prune
 
 import (
+	"context"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -69,7 +70,9 @@ type Pruner struct {
 	// interrupt.
 	Deletions *rest.Config
 	// Version is the server's version. Version determines the page size.
-	Version   string
+	Version string
+	// Types returns all types of the server. Objects of some of them can use objects of the plan.
+	Types     func(context.Context) ([]census.Resource, error)
 	Namespace string // empty for all
 	Criteria  Criteria
 	// Concurrency is the number of deletions in flight.

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
@@ -49,6 +50,25 @@ var users = []user{
 	newUser("", "ServiceAccount", "serviceaccounts", "imagePullSecrets"), // each new Pod gets these
 }
 
+// templates are the types of other controllers whose objects make runs, as CronJobs do.
+var templates = map[schema.GroupResource]bool{
+	{Group: "argoproj.io", Resource: "cronworkflows"}: true,
+	{Group: "keda.sh", Resource: "scaledjobs"}:        true,
+}
+
+// usersOf returns the users, with those types of the server that make Pods later, such as queued runs.
+func usersOf(types []census.Resource) []user {
+	all := slices.Clone(users)
+	for _, r := range types {
+		of := r.GroupResource()
+		isListed := slices.ContainsFunc(users, func(u user) bool { return u.GroupResource() == of })
+		if !isListed && (finished.ClassOfResource(of) == finished.Finishes || templates[of]) {
+			all = append(all, user{r, []string{"spec"}})
+		}
+	}
+	return all
+}
+
 func newUser(group, kind, resource string, path ...string) user {
 	gvr := schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}
 	return user{census.Resource{GroupVersionResource: gvr, Kind: kind, Namespaced: true}, path}
@@ -65,8 +85,8 @@ type uses struct {
 	skipped []v1alpha1.Skipped
 }
 
-// usesOf lists the Pods that have not finished, and the templates of Pods, and returns the objects of the plan that
-// they use.
+// usesOf lists the Pods and other runs that have not finished, and the templates of Pods, and returns the objects of
+// the plan that they use.
 func (p *Pruner) usesOf(ctx context.Context, reader *census.Reader, pools []*Pool) (*uses, error) {
 	found := &uses{names: map[[2]string]bool{}, began: time.Now()}
 	for _, pool := range pools {
@@ -78,8 +98,12 @@ func (p *Pruner) usesOf(ctx context.Context, reader *census.Reader, pools []*Poo
 	if len(found.prefixes) == 0 {
 		return found, nil
 	}
+	types, err := p.Types(ctx)
+	if err != nil {
+		return nil, err
+	}
 	visit := census.VisitFunc(found.visit)
-	for _, found.from = range users {
+	for _, found.from = range usersOf(types) {
 		of := found.from.Resource
 		err := reader.List(ctx, of, p.Namespace, decode.Options{Raw: true}, func() census.Visitor { return visit })
 		switch apistatus.Code(err) {

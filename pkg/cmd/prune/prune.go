@@ -68,8 +68,8 @@ var longHelp = templates.LongDesc(`
 	from PREFIX. With --stem, it deletes objects whose names are PREFIX and a number, a time, a
 	hash or a revision. With --orphaned, it deletes Pods without a controller whose labels name a
 	Job that doesn't exist. It keeps objects that have a controller, unless you set --owned. It
-	keeps ConfigMaps, Secrets, ServiceAccounts and PersistentVolumeClaims that unfinished Pods or
-	templates of Pods use by name, unless you set --in-use.
+	keeps ConfigMaps, Secrets, ServiceAccounts and PersistentVolumeClaims that templates of Pods
+	or unfinished objects of the kinds below use by name, unless you set --in-use.
 
 	prune keeps objects that have not finished, unless you set --running. It recognizes them by
 	the status of these kinds:
@@ -148,7 +148,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.orphaned, "orphaned", false, "Delete Pods without a controller whose labels name a Job that "+
 		"doesn't exist")
 	flags.BoolVar(&o.inUse, "in-use", false, "Also delete ConfigMaps, Secrets, ServiceAccounts and "+
-		"PersistentVolumeClaims that unfinished Pods or templates of Pods use")
+		"PersistentVolumeClaims that Pods and others use")
 	flags.BoolVar(&o.allowNone, "allow-none", false, "Succeed if there are no objects of a prefix")
 	flags.BoolVar(&o.yes, "yes", false, "Delete the objects. Without it, the command prints only the plan")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "Print only the plan, as without --yes")

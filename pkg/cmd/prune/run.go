@@ -170,6 +170,10 @@ func (o *options) pruner(ctx context.Context, s *scan.Session) (*prune.Pruner, e
 		Lists: s.Cluster.Config, Deletions: connection.Uninterrupted(config), Version: s.Cluster.EmulatedVersion(),
 		Namespace: o.scope.Namespace, Criteria: o.criteria(now), Concurrency: o.concurrency, Saver: saver,
 		RetryTimeout: s.ServerWait.For, Unreachable: s.ServerWait.Report,
+		Types: func(ctx context.Context) ([]census.Resource, error) {
+			types, _, err := s.Resources(ctx, nil, o.scope.Namespace)
+			return types, err
+		},
 	}
 	if o.qps > 0 {
 		p.Limiter = flowcontrol.NewTokenBucketRateLimiter(o.qps, max(1, int(o.qps)))
