@@ -2,7 +2,6 @@ package create
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,7 +23,7 @@ import (
 
 // requests are those of a Client. Tests replace them.
 type requests interface {
-	Create(ctx context.Context, c creation) (exactlyonce.Result, error)
+	Create(ctx context.Context, d *Document, id exactlyonce.ID, s exactlyonce.Settings) (exactlyonce.Result, error)
 	Find(
 		ctx context.Context, key idempotency.Key, resource schema.GroupVersionResource, namespace string,
 		timeout time.Duration,
@@ -33,17 +32,6 @@ type requests interface {
 	May(ctx context.Context, verb string, resource schema.GroupVersionResource, namespace string) bool
 	Verbs(resource schema.GroupVersionResource) []string
 	Responds(ctx context.Context) bool
-}
-
-// creation is an object to create.
-type creation struct {
-	document *Document
-	id       exactlyonce.ID
-	options  []exactlyonce.Option // see Config.creates
-	// briefly sends the object once. If the outcome is unknown, it reads the object back once.
-	briefly bool
-	onRetry func(exactlyonce.Retry) // called before every retry
-	onPost  func(name string)       // called when a POST is sent
 }
 
 // Client sends the requests of a run to a cluster.
@@ -77,14 +65,11 @@ func NewClient(config, creates *rest.Config, discovered discovery.CachedDiscover
 }
 
 // Create creates an object.
-func (c *Client) Create(ctx context.Context, n creation) (exactlyonce.Result, error) {
-	d := n.document
-	options := append(slices.Clip(n.options),
-		exactlyonce.WithNamespace(d.Namespace), exactlyonce.WithOnRetry(n.onRetry), exactlyonce.WithOnPost(n.onPost))
-	if n.briefly {
-		options = append(options, exactlyonce.WithRetryTimeout(0))
-	}
-	return c.creator.Create(ctx, d.Mapping, d.Object, n.id, options...)
+func (c *Client) Create(
+	ctx context.Context, d *Document, id exactlyonce.ID, s exactlyonce.Settings,
+) (exactlyonce.Result, error) {
+	s.Namespace = d.Namespace
+	return c.creator.Create(ctx, d.Mapping, d.Object, id, s)
 }
 
 // Find lists the objects of a resource type in a namespace that earlier runs with the key created. The

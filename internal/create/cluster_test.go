@@ -56,30 +56,30 @@ type cluster struct {
 	overlapping map[string]bool
 }
 
-func (c *cluster) Create(ctx context.Context, n creation) (exactlyonce.Result, error) {
+func (c *cluster) Create(ctx context.Context, d *Document, id exactlyonce.ID, s exactlyonce.Settings) (exactlyonce.Result, error) {
 	time.Sleep(c.waits)
 	if ctx.Err() != nil {
-		return exactlyonce.Result{Outcome: protocol.Failed, Name: firstName(n)}, &exactlyonce.Error{Kind: exactlyonce.ErrInterrupted, Cause: exactlyonce.ErrInterrupted}
+		return exactlyonce.Result{Outcome: protocol.Failed, Name: firstName(d, id)}, &exactlyonce.Error{Kind: exactlyonce.ErrInterrupted, Cause: exactlyonce.ErrInterrupted}
 	}
-	o := n.document.Object
+	o := d.Object
 	name := o.GetName() + o.GetGenerateName()
-	c.begin(name, n)
+	c.begin(name, id, s)
 	leave := sync.OnceFunc(func() { c.end(name) })
 	defer leave()
 	if c.during != nil {
 		c.during(name)
 	}
 	for _, e := range c.unsent {
-		n.onRetry(e)
+		s.OnRetry(e)
 	}
-	n.onPost(firstName(n))
+	s.OnPost(firstName(d, id))
 	time.Sleep(c.takes)
 	for _, e := range c.reports {
-		n.onRetry(e)
+		s.OnRetry(e)
 	}
 	if c.looks != nil && c.looks(name) {
 		leave()
-		n.onRetry(exactlyonce.Retry{Action: exactlyonce.Recheck})
+		s.OnRetry(exactlyonce.Retry{Action: exactlyonce.Recheck})
 		time.Sleep(lookingAgain)
 	}
 	if c.ends != nil {
@@ -98,24 +98,24 @@ func (c *cluster) Create(ctx context.Context, n creation) (exactlyonce.Result, e
 }
 
 // firstName returns the name of the first attempt. It is empty if the server picks it.
-func firstName(n creation) string {
-	if name := n.document.Object.GetName(); name != "" || n.id.String() == "" {
+func firstName(d *Document, id exactlyonce.ID) string {
+	if name := d.Object.GetName(); name != "" || id.String() == "" {
 		return name
 	}
-	return n.id.Name(n.document.Object.GetGenerateName(), 0)
+	return id.Name(d.Object.GetGenerateName(), 0)
 }
 
 // lookingAgain is how long a refusal is rechecked.
 const lookingAgain = 13 * time.Second
 
-func (c *cluster) begin(name string, n creation) {
+func (c *cluster) begin(name string, id exactlyonce.ID, s exactlyonce.Settings) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.inFlight == nil {
 		c.inFlight, c.overlapping = map[string]int{}, map[string]bool{}
 	}
-	c.sent, c.ids = append(c.sent, name), append(c.ids, n.id)
-	if n.briefly {
+	c.sent, c.ids = append(c.sent, name), append(c.ids, id)
+	if s.RetryTimeout == 0 {
 		c.briefly++
 	}
 	c.inFlight[name]++
@@ -218,7 +218,7 @@ type settings struct {
 }
 
 func configOf(c requests) settings {
-	return settings{Config{Copies: 1, Concurrency: 8, Attempts: 16}, c}
+	return settings{Config{Copies: 1, Concurrency: 8, Attempts: 16, RetryTimeout: time.Minute}, c}
 }
 
 func (s settings) session(ctx context.Context) *Session { return newSession(ctx, s.client, s.Config) }

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/conversion/queryparams"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
@@ -47,19 +48,15 @@ type Config struct {
 	Awaits func(*meta.RESTMapping) bool
 }
 
-func (c Config) creates() []exactlyonce.Option {
+func (c Config) creates() exactlyonce.Settings {
 	posted := metav1.CreateOptions{FieldManager: c.FieldManager, FieldValidation: c.FieldValidation}
 	if c.DryRun == ServerDryRun {
 		posted.DryRun = []string{metav1.DryRunAll}
 	}
-	options := []exactlyonce.Option{
-		exactlyonce.WithCreateOptions(posted), exactlyonce.WithAttempts(c.Attempts),
-		exactlyonce.WithRetryTimeout(c.RetryTimeout),
+	parameters, _ := queryparams.Convert(&posted) // fails only for types that are no structs
+	return exactlyonce.Settings{
+		Parameters: parameters, Attempts: c.Attempts, RetryTimeout: c.RetryTimeout, Brief: !c.FullObjects,
 	}
-	if !c.FullObjects {
-		options = append(options, exactlyonce.WithBriefObjects())
-	}
-	return options
 }
 
 // DryRun is the dry-run mode of a run.

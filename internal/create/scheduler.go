@@ -116,7 +116,7 @@ type job struct {
 	task       *task
 	id         exactlyonce.ID
 	existing   *idempotency.Existing // object of the run's list, or nil
-	probe      bool                  // see creation.briefly
+	probe      bool                  // it is sent once, without retries
 	losses     int                   // breaker.losses at the start of the job
 	reportOnly bool                  // the worker only reports that the object exists
 	// withState makes the worker read the state of an existing object.

@@ -20,7 +20,7 @@ import (
 type worker struct {
 	config   Config
 	client   requests
-	options  []exactlyonce.Option // see Config.creates
+	settings exactlyonce.Settings // see Config.creates
 	ctx      context.Context
 	inFlight *inFlight
 	reports  chan<- report
@@ -53,24 +53,26 @@ func (w *worker) send(j job) report {
 	if w.config.DryRun == NoDryRun {
 		w.inFlight.begin(j.number, d, unsent)
 	}
-	result, err := w.client.Create(w.ctx, creation{
-		document: d.document, id: id, options: w.options, briefly: j.probe,
-		onPost: func(name string) {
-			sent.Store(true)
-			w.inFlight.rename(j.number, name)
-		},
-		onRetry: func(e exactlyonce.Retry) {
-			if !sent.Load() {
-				e.Name = unsent
-			}
-			if e.Action == exactlyonce.NextName {
-				elsewhere = true
-				w.inFlight.rename(j.number, e.NextName)
-			}
-			rechecked = rechecked || e.Action == exactlyonce.Recheck
-			w.reports <- retried{d, e}
-		},
-	})
+	settings := w.settings
+	if j.probe {
+		settings.RetryTimeout = 0
+	}
+	settings.OnPost = func(name string) {
+		sent.Store(true)
+		w.inFlight.rename(j.number, name)
+	}
+	settings.OnRetry = func(e exactlyonce.Retry) {
+		if !sent.Load() {
+			e.Name = unsent
+		}
+		if e.Action == exactlyonce.NextName {
+			elsewhere = true
+			w.inFlight.rename(j.number, e.NextName)
+		}
+		rechecked = rechecked || e.Action == exactlyonce.Recheck
+		w.reports <- retried{d, e}
+	}
+	result, err := w.client.Create(w.ctx, d.document, id, settings)
 	outcome := w.outcomeOf(d, id, result, err)
 	switch outcome.Outcome {
 	case protocol.Created, Renamed:

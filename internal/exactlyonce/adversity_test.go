@@ -177,7 +177,7 @@ func TestNothingIsSentAfterAnInterrupt(t *testing.T) {
 			delay(config)
 			ctx, interrupt := context.WithCancel(t.Context())
 			time.AfterFunc(time.Second, interrupt)
-			sent := WithOnPost(func(name string) { t.Errorf("%s was sent", name) })
+			sent := func(s *Settings) { s.OnPost = func(name string) { t.Errorf("%s was sent", name) } }
 			_, err := creatorFor(t, config, sent).Create(ctx, configMapMapping, configMap(), NewID())
 			if !errors.Is(err, ErrInterrupted) || !errors.Is(err, context.Canceled) || len(server.Requests()) > 0 || time.Since(start) != ends {
 				t.Errorf("%v after %s, %v", err, time.Since(start), server.Requests())
@@ -222,7 +222,7 @@ func TestTransportThatPassesBy(t *testing.T) {
 			}
 			return nil
 		})
-		r, err := creatorFor(t, config, WithRetryTimeout(0)).Create(t.Context(), configMapMapping, configMap(), NewID())
+		r, err := creatorFor(t, config, func(s *Settings) { s.RetryTimeout = 0 }).Create(t.Context(), configMapMapping, configMap(), NewID())
 		if !ends(r, err, test.want) || len(server.Objects()) != 1 {
 			t.Errorf("%s: %v, %v, %d objects, want %v and 1", name, r.Outcome, err, len(server.Objects()), test.want)
 		}

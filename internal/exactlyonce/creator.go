@@ -32,9 +32,8 @@ import (
 // Creator creates objects, each exactly once under its ID. Creator keeps nothing of an object after its create.
 // Several goroutines can use it.
 type Creator struct {
-	config   *rest.Config
-	client   *http.Client
-	settings settings
+	config *rest.Config
+	client *http.Client
 
 	mu      sync.Mutex // guards clients
 	clients map[schema.GroupVersion]rest.Interface
@@ -45,13 +44,9 @@ type Creator struct {
 // request. QPS and Burst of config limit the requests of each API version, with the defaults 5 and 10 of client-go. A
 // RateLimiter of config limits all requests together.
 //
-// An error is about config or an option. NewForConfig sends no request.
-func NewForConfig(config *rest.Config, options ...Option) (*Creator, error) {
-	c := &Creator{settings: defaults(), clients: map[schema.GroupVersion]rest.Interface{}}
-	if err := c.settings.apply(options); err != nil {
-		return nil, err
-	}
-	c.config = rest.CopyConfig(config)
+// An error is about config. NewForConfig sends no request.
+func NewForConfig(config *rest.Config) (*Creator, error) {
+	c := &Creator{config: rest.CopyConfig(config), clients: map[schema.GroupVersion]rest.Interface{}}
 	c.config.NegotiatedSerializer = statuses
 	c.config.ContentType, c.config.AcceptContentTypes = runtime.ContentTypeJSON, ""
 	c.config.WrapTransport = transport.Wrappers(func(rt http.RoundTripper) http.RoundTripper {
@@ -72,16 +67,16 @@ var statuses = func() runtime.NegotiatedSerializer {
 
 // Create creates object once under id. Create retries until the outcome is known, until its names or its time are
 // used up, or until ctx ends. After the end of ctx, requests in flight have the time Grace. Create doesn't change
-// object. mapping is the mapping of object's type. options override the options of the Creator.
+// object. mapping is the mapping of object's type.
 //
 // Without an error, the object exists once on the server, and the Result has it. If Stripped contains Annotation,
 // a webhook or policy has removed the annotation. Then no later call can recognize the object. If the
 // object might have been sent, the error is an *Error. Any other error is about the arguments, and nothing was
 // sent.
 func (c *Creator) Create(
-	ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, options ...Option,
+	ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, s Settings,
 ) (Result, error) {
-	o, err := c.prepare(mapping, object, id, options)
+	o, err := c.prepare(mapping, object, id, s)
 	if err != nil {
 		return Result{Outcome: protocol.Failed}, err
 	}
@@ -91,9 +86,9 @@ func (c *Creator) Create(
 // Read reads the object that an earlier create stored under the name of id (ID.At). If another object has the name now,
 // the Result has that one. If no object has it, Result.Object is nil. Read sends one request.
 func (c *Creator) Read(
-	ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, options ...Option,
+	ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, s Settings,
 ) (Result, error) {
-	o, err := c.prepare(mapping, object, id, options)
+	o, err := c.prepare(mapping, object, id, s)
 	if err != nil {
 		return Result{}, err
 	}
@@ -104,19 +99,15 @@ func (c *Creator) Read(
 	return Result{Name: o.name, Object: got.object, Response: got.raw}, nil
 }
 
-// prepare checks the arguments. Without WithEncoder, prepare makes a copy of the object.
+// prepare checks the arguments. Without Settings.Encode, prepare makes a copy of the object.
 func (c *Creator) prepare(
-	mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, options []Option,
+	mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, s Settings,
 ) (*operation, error) {
-	s := c.settings
-	if err := s.apply(options); err != nil {
-		return nil, err
-	}
 	if id == (ID{}) {
 		return nil, errors.New("the ID is empty: use NewID, Derived or Untracked")
 	}
 	namespaced := mapping.Scope.Name() == meta.RESTScopeNameNamespace
-	namespace := cmp.Or(object.GetNamespace(), s.namespace)
+	namespace := cmp.Or(object.GetNamespace(), s.Namespace)
 	inPath := rest.IsValidPathSegmentName(namespace)
 	switch {
 	case namespaced && namespace == "":
@@ -132,9 +123,9 @@ func (c *Creator) prepare(
 		return nil, err
 	}
 	r := &request{client: client, mapping: mapping, namespaced: namespaced, namespace: namespace, id: id, settings: s}
-	if r.encode = s.encode; r.encode == nil {
+	if s.Encode == nil {
 		object = r.stamped(object)
-		r.encode = encoderOf(object)
+		r.settings.Encode = encoderOf(object)
 	}
 	r.sent = findings.Sent{
 		GroupKind: object.GroupVersionKind().GroupKind(), Resource: mapping.Resource.Resource,
@@ -144,6 +135,17 @@ func (c *Creator) prepare(
 		r.sent.Namespace = namespace
 	}
 	return newOperation(wanted{object.GetName(), object.GetGenerateName(), id}, r, s), nil
+}
+
+// encoderOf returns the encoder of an object, which the encoder changes.
+func encoderOf(object *unstructured.Unstructured) Encoder {
+	return func(_ ID, name string) ([]byte, string, error) {
+		if name != "" {
+			object.SetName(name)
+		}
+		body, err := object.MarshalJSON()
+		return body, runtime.ContentTypeJSON, err
+	}
 }
 
 func (r *request) stamped(object *unstructured.Unstructured) *unstructured.Unstructured {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -69,13 +70,23 @@ func withHeader(fault oncetest.Fault, key, value string) oncetest.Fault {
 	}
 }
 
-func creatorFor(t *testing.T, config *rest.Config, options ...Option) *Creator {
+// fixed is a Creator with settings for all creates.
+type fixed struct {
+	*Creator
+	settings Settings
+}
+
+func (f fixed) Create(ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID) (Result, error) {
+	return f.Creator.Create(ctx, mapping, object, id, f.settings)
+}
+
+func creatorFor(t *testing.T, config *rest.Config, options ...option) fixed {
 	t.Helper()
-	c, err := NewForConfig(config, append([]Option{WithRetryTimeout(10 * time.Second)}, options...)...)
+	c, err := NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return fixed{c, settingsOf(10*time.Second, options...)}
 }
 
 func configMap() *unstructured.Unstructured {
@@ -112,7 +123,9 @@ func TestOverANetwork(t *testing.T) {
 	config := server.Config()
 	config.Host, config.Transport = network.URL, nil
 	var sent []string
-	c := creatorFor(t, config, WithRetryTimeout(0), WithOnPost(func(name string) { sent = append(sent, name) }))
+	c := creatorFor(t, config, func(s *Settings) {
+		s.RetryTimeout, s.OnPost = 0, func(name string) { sent = append(sent, name) }
+	})
 	server.Next("create", "*", oncetest.DropResponse)
 	if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); err != nil || r.Outcome != protocol.Created || asked(server, "create") != 1 || len(sent) != 1 || sent[0] != r.Name {
 		t.Errorf("%+v, %v; sent %q", r, err, sent)
@@ -179,7 +192,7 @@ func TestNoSilentResending(t *testing.T) {
 	busy := withHeader(oncetest.TooManyRequests(0), "Retry-After", "0")
 	server.Next("create", "*", busy, busy)
 	var events []Retry
-	_, err := creatorFor(t, server.Config(), WithOnRetry(func(e Retry) { events = append(events, e) })).
+	_, err := creatorFor(t, server.Config(), func(s *Settings) { s.OnRetry = func(e Retry) { events = append(events, e) } }).
 		Create(t.Context(), configMapMapping, configMap(), NewID())
 	if err != nil || len(events) != 2 || events[0].Action != Resend || asked(server, "create") != 3 {
 		t.Errorf("retries %+v, %d creates, want 2 retries, first a resend, and 3 creates: %v", events, asked(server, "create"), err)
@@ -191,7 +204,7 @@ var exceeded = oncetest.Refuse(apierrors.NewForbidden(configMaps, "", errors.New
 // A dry run stores nothing: a refusal stands, and nothing is read.
 func TestDryRun(t *testing.T) {
 	server := always(exceeded)
-	dry := WithCreateOptions(metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	dry := func(s *Settings) { s.Parameters = url.Values{"dryRun": {metav1.DryRunAll}} }
 	_, err := creatorFor(t, server.Config(), dry).Create(t.Context(), configMapMapping, configMap(), NewID())
 	if !errors.Is(err, ErrRefused) || asked(server, "get") != 0 {
 		t.Errorf("%v, want a refusal and no get: %v", err, server.Requests())
@@ -344,7 +357,7 @@ func TestNameThatNoPathCanCarry(t *testing.T) {
 	}
 	object := configMap()
 	object.SetGenerateName("feature/login-")
-	c := creatorFor(t, always(oncetest.DropRequest).Config(), WithRetryTimeout(0))
+	c := creatorFor(t, always(oncetest.DropRequest).Config(), func(s *Settings) { s.RetryTimeout = 0 })
 	if r, err := c.Create(t.Context(), configMapMapping, object, NewID()); r.Outcome != protocol.Unknown {
 		t.Error(err)
 	}
@@ -358,30 +371,24 @@ func TestBadArguments(t *testing.T) {
 	homeless.SetNamespace("")
 	nameless.SetGenerateName("")
 	astray.SetNamespace("a/b") // client-go sends no request for it
-	none := Option(func(*settings) {})
 	for name, test := range map[string]struct {
 		object      *unstructured.Unstructured
 		id          ID
-		option      Option
 		wantMessage string
 	}{
-		"no ID":        {configMap(), ID{}, none, "the ID is empty"},
-		"no creation":  {configMap(), Derive(Derivation{Creation: "", Run: "run"}), none, "the ID is empty"},
-		"no namespace": {homeless, NewID(), none, "configmaps need a namespace"},
-		"slash":        {astray, NewID(), none, `the namespace "a/b" may not contain '/'`},
-		"no name":      {nameless, NewID(), none, "neither a name nor a generateName"},
-		"attempts":     {configMap(), NewID(), WithAttempts(0), "WithAttempts must be at least 1, not 0"},
+		"no ID":        {configMap(), ID{}, "the ID is empty"},
+		"no creation":  {configMap(), Derive(Derivation{Creation: "", Run: "run"}), "the ID is empty"},
+		"no namespace": {homeless, NewID(), "configmaps need a namespace"},
+		"slash":        {astray, NewID(), `the namespace "a/b" may not contain '/'`},
+		"no name":      {nameless, NewID(), "neither a name nor a generateName"},
 	} {
-		_, err := c.Create(t.Context(), configMapMapping, test.object, test.id, test.option)
+		_, err := c.Create(t.Context(), configMapMapping, test.object, test.id)
 		if ended := (*Error)(nil); err == nil || errors.As(err, &ended) || !strings.Contains(err.Error(), test.wantMessage) {
 			t.Errorf("%s: %v, want %s", name, err, test.wantMessage)
 		}
 	}
 	if len(server.Requests()) > 0 {
 		t.Errorf("%v, want no requests", server.Requests())
-	}
-	if _, err := NewForConfig(&rest.Config{Host: "https://x"}, WithRetryTimeout(-1)); err == nil {
-		t.Error("a negative time is taken")
 	}
 }
 
@@ -392,7 +399,7 @@ func TestConcurrently(t *testing.T) {
 		ctx := klog.NewContext(t.Context(), logr.Discard()) // client-go logs responses that break off
 		server := oncetest.NewServer()
 		server.Random("*", "*", 1, 0.3)
-		leaders := [2]*Creator{creatorFor(t, server.Config()), creatorFor(t, server.Config())}
+		leaders := [2]fixed{creatorFor(t, server.Config()), creatorFor(t, server.Config())}
 		var group sync.WaitGroup
 		for n := range 60 {
 			group.Go(func() {

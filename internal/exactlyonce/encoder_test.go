@@ -103,9 +103,10 @@ func TestEncoder(t *testing.T) {
 			}
 			config, below := server.Config(), &translated{below: server}
 			config.Transport = below
-			r, err := creatorFor(t, config).Create(t.Context(), configMapMapping, described, NewID(), WithEncoder(typed),
-				WithHeader(header), WithParameters(url.Values{"fieldManager": {"theirs"}, "pretty": {"true"}}),
-				WithResponses(), WithoutRechecks(), WithRetryTimeout(0))
+			r, err := creatorFor(t, config).Creator.Create(t.Context(), configMapMapping, described, NewID(), Settings{
+				Encode: typed, Header: header, Parameters: url.Values{"fieldManager": {"theirs"}, "pretty": {"true"}},
+				Responses: true, TrustRefusals: true,
+			})
 			if !ends(r, err, test.want) || time.Since(began) > time.Second {
 				t.Fatalf("%+v, %v after %s", r, err, time.Since(began))
 			}
@@ -147,7 +148,7 @@ func TestCreateAgainAtAName(t *testing.T) {
 		}
 		return oncetest.DropRequest
 	})
-	c := creatorFor(t, server.Config(), WithRetryTimeout(100*time.Millisecond))
+	c := creatorFor(t, server.Config(), func(s *Settings) { s.RetryTimeout = 100 * time.Millisecond })
 	r, err := c.Create(t.Context(), configMapMapping, configMap(), id)
 	if err == nil || r.Outcome != protocol.Unknown || r.Name != id.Name("p-", 1) {
 		t.Fatalf("%v of %q, want an error, and unknown of %q: %v", r.Outcome, r.Name, id.Name("p-", 1), err)

@@ -65,8 +65,8 @@ func (w wanted) stripped(found *unstructured.Unstructured) (lost []string) {
 // failure returns the error of a refused object. failure adds facts that the server's response lacks.
 func (o *operation) failure(d protocol.Done) *Error {
 	cause := d.Refusal
-	if exhausted(d) && !o.wanted.fixed() && o.settings.attempts > 1 {
-		cause = apistatus.Explain(cause, fmt.Sprintf("; gave up after %d %s", o.settings.attempts, o.whatIsTried()))
+	if exhausted(d) && !o.wanted.fixed() && o.settings.Attempts > 1 {
+		cause = apistatus.Explain(cause, fmt.Sprintf("; gave up after %d %s", o.settings.Attempts, o.whatIsTried()))
 	}
 	if d.Attempts > 1 && strings.Contains(cause.Error(), "exceeded quota") {
 		cause = apistatus.Explain(cause, fmt.Sprintf(

@@ -32,7 +32,7 @@ func TestSpecifiedFindings(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &request{client: client, mapping: configMapMapping, namespaced: true, namespace: "default", settings: c.settings}
-		r.encode = encoderOf(configMapObject())
+		r.settings.Encode = encoderOf(configMapObject())
 		r.sent = findings.Sent{
 			GroupKind: configMapKind, Resource: "configmaps", Namespace: "default", Prefix: "once-",
 			ID: "v1-00112233445566778899aabbccddeeff-0-0",

@@ -152,7 +152,7 @@ func (h *history) create(ctx context.Context) (Result, error) {
 }
 
 func (m httpModel) create(ctx context.Context, config *rest.Config) (Result, error) {
-	creator, err := NewForConfig(config, WithRetryTimeout(time.Minute), WithAttempts(2))
+	creator, err := NewForConfig(config)
 	if err != nil {
 		return Result{}, err
 	}
@@ -163,7 +163,7 @@ func (m httpModel) create(ctx context.Context, config *rest.Config) (Result, err
 	} else {
 		object.SetGenerateName("p-")
 	}
-	return creator.Create(ctx, configMapMapping, object, m.id)
+	return creator.Create(ctx, configMapMapping, object, m.id, Settings{RetryTimeout: time.Minute, Attempts: 2})
 }
 
 // next is the accident that a request meets, by the script.

@@ -1,6 +1,7 @@
 package exactlyonce
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
@@ -36,7 +38,7 @@ func (w wanted) tracked() bool { return w.id.Creation != "" }
 
 // operation is one call of Create. operation sends the requests that the protocol asks for.
 type operation struct {
-	settings  settings
+	settings  Settings
 	server    server
 	wanted    wanted
 	config    protocol.Config
@@ -46,14 +48,17 @@ type operation struct {
 	rechecked bool      // there was a Recheck event
 }
 
-func newOperation(w wanted, to server, s settings) *operation {
-	if w.id.repeated {
-		s.attempts = 1
+func newOperation(w wanted, to server, s Settings) *operation {
+	if s.Attempts = cmp.Or(s.Attempts, names.DefaultAttempts); w.id.repeated {
+		s.Attempts = 1
 	}
 	o := &operation{settings: s, server: to, wanted: w}
 	o.config = protocol.Config{
-		Name: o.candidate, Attempts: s.attempts, RetryTimeout: s.retryTimeout, Jitter: rand.Float64,
-		Fixed: w.fixed(), Tracked: w.tracked(), Reused: w.id.repeated, Rechecks: s.rechecks,
+		Name: o.candidate, Attempts: s.Attempts, RetryTimeout: s.RetryTimeout, Jitter: rand.Float64,
+		Fixed: w.fixed(), Tracked: w.tracked(), Reused: w.id.repeated,
+	}
+	if s.TrustRefusals {
+		o.config.Rechecks = []time.Duration{}
 	}
 	o.name = o.candidate(0)
 	return o
@@ -105,7 +110,7 @@ func (o *operation) decisive(d protocol.Done) *Response {
 // report sends an event before a retry. There is no event before the first request, before the first GET after a
 // conflict or a refusal, and before requests that kubectl also repeats without a message.
 func (o *operation) report(action protocol.Action, refusal error) {
-	if o.config.Plain() {
+	if o.config.Plain() || o.settings.OnRetry == nil {
 		return
 	}
 	e := Retry{Name: o.name, Reason: o.response.Err}
@@ -132,7 +137,7 @@ func (o *operation) report(action protocol.Action, refusal error) {
 	default:
 		return
 	}
-	o.settings.onRetry(e)
+	o.settings.OnRetry(e)
 }
 
 func (o *operation) conflict(refusal error) error {

@@ -66,12 +66,18 @@ func take(responses *[]response) response {
 }
 
 // operationOn is a create on the server.
-func operationOn(to server, w wanted, options ...Option) *operation {
-	s := defaults()
-	if err := s.apply(options); err != nil {
-		panic(err)
+func operationOn(to server, w wanted, options ...option) *operation {
+	return newOperation(w, to, settingsOf(DefaultRetryTimeout, options...))
+}
+
+type option = func(*Settings)
+
+func settingsOf(retryTimeout time.Duration, options ...option) Settings {
+	s := Settings{RetryTimeout: retryTimeout}
+	for _, change := range options {
+		change(&s)
 	}
-	return newOperation(w, to, s)
+	return s
 }
 
 // ending is how a create ended, in one word.
@@ -133,18 +139,19 @@ func TestHistories(t *testing.T) {
 	throttled := func(wait time.Duration) response {
 		return response{Observation: protocol.Observation{Finding: protocol.NotStored, Err: errors.New("slow down"), RetryAfter: wait}}
 	}
-	one, minute, noTime := WithAttempts(1), WithRetryTimeout(time.Minute), WithRetryTimeout(0)
+	one := func(s *Settings) { s.Attempts = 1 }
+	minute, noTime := func(s *Settings) { s.RetryTimeout = time.Minute }, func(s *Settings) { s.RetryTimeout = 0 }
 	only := func(all ...response) []response { return all }
 	for name, test := range map[string]struct {
 		posts, gets []response // the last one comes again
-		options     []Option
+		options     []option
 		interrupt   int // the user interrupts during this request, counted from 1
 		want        string
 	}{
 		// Names and quotas:
 		"each name is taken": {
 			only(taken()), only(anothers()),
-			[]Option{WithAttempts(3)},
+			[]option{func(s *Settings) { s.Attempts = 3 }},
 			0,
 			`names or time exhausted: configmaps "x" already exists; gave up after 3 names after 0s, 3 POST (3 names), 3 GET; configmaps "x" already exists: NextName in 0s`,
 		},
@@ -156,7 +163,7 @@ func TestHistories(t *testing.T) {
 		"no, two names": {only(taken(), rejected), only(anothers(), gone), nil, 0, `refused: no after 0s, 2 POST (2 names), 2 GET; configmaps "x" already exists: NextName in 0s`},
 		"a conflict that can't be read, one name": {
 			only(taken()), only(forbidden),
-			[]Option{one},
+			[]option{one},
 			0,
 			`configmaps "x" already exists; the object can't be read (needs the permission get): forbidden (unverified) after 0s, 1 POST, 1 GET`,
 		},
@@ -179,21 +186,21 @@ func TestHistories(t *testing.T) {
 		"denied, no permission": {only(denied), only(gone, forbidden), nil, 0, "no; the object can't be read (needs the permission get): forbidden (unverified) after 1s, 1 POST, 2 GET; no: Recheck in 13s"},
 
 		// The end of the time is a failure without a doubt, and else unknown:
-		"throttled":                {only(throttled(7 * time.Second)), nil, []Option{minute}, 0, "names or time exhausted: slow down; not settled in 1m0s (time over) after 56s, 9 POST, 1 GET; slow down: Resend in 7s"},
-		"throttled, no permission": {only(throttled(5 * time.Minute)), only(forbidden), []Option{minute}, 0, "slow down; the object can't be read (needs the permission get): forbidden (unverified) after 0s, 1 POST, 1 GET"},
-		"throttled for too long":   {only(throttled(5 * time.Minute)), nil, []Option{minute}, 0, "names or time exhausted: slow down; the server asks to wait 5m0s, longer than the time for one object (1m0s) after 0s, 1 POST, 1 GET"},
-		"throttled, then stored":   {only(throttled(7*time.Second), stored), nil, []Option{one, minute}, 0, "Created after 7s, 2 POST, 0 GET; slow down: Resend in 7s"},
-		"lost, never read":         {only(eof), only(unread), []Option{minute}, 0, "EOF; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; EOF: ReadBack in 0s"},
-		"lost, then denied":        {only(eof, denied), only(gone), []Option{minute}, 0, "EOF; no; not settled in 1m0s (time over) after 56.35s, 10 POST, 9 GET; EOF: ReadBack in 0s"},
-		"denied, never read":       {only(denied), only(unread), []Option{minute}, 0, "no; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms"},
-		"taken, never read":        {only(taken()), only(unread), []Option{minute}, 0, `configmaps "x" already exists; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms`},
+		"throttled":                {only(throttled(7 * time.Second)), nil, []option{minute}, 0, "names or time exhausted: slow down; not settled in 1m0s (time over) after 56s, 9 POST, 1 GET; slow down: Resend in 7s"},
+		"throttled, no permission": {only(throttled(5 * time.Minute)), only(forbidden), []option{minute}, 0, "slow down; the object can't be read (needs the permission get): forbidden (unverified) after 0s, 1 POST, 1 GET"},
+		"throttled for too long":   {only(throttled(5 * time.Minute)), nil, []option{minute}, 0, "names or time exhausted: slow down; the server asks to wait 5m0s, longer than the time for one object (1m0s) after 0s, 1 POST, 1 GET"},
+		"throttled, then stored":   {only(throttled(7*time.Second), stored), nil, []option{one, minute}, 0, "Created after 7s, 2 POST, 0 GET; slow down: Resend in 7s"},
+		"lost, never read":         {only(eof), only(unread), []option{minute}, 0, "EOF; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; EOF: ReadBack in 0s"},
+		"lost, then denied":        {only(eof, denied), only(gone), []option{minute}, 0, "EOF; no; not settled in 1m0s (time over) after 56.35s, 10 POST, 9 GET; EOF: ReadBack in 0s"},
+		"denied, never read":       {only(denied), only(unread), []option{minute}, 0, "no; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms"},
+		"taken, never read":        {only(taken()), only(unread), []option{minute}, 0, `configmaps "x" already exists; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms`},
 
 		// Without time, there is one POST, and one GET within half a minute:
-		"no time: lost, found":     {only(eof), only(found(Annotation, ourID)), []Option{noTime}, 0, "Created (reread) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
-		"no time: lost, not there": {only(eof), nil, []Option{noTime}, 0, "EOF; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
-		"no time: lost, not read":  {only(eof), only(unread), []Option{noTime}, 0, "EOF; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
-		"no time: throttled":       {only(throttled(0)), nil, []Option{noTime}, 0, "names or time exhausted: slow down; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s"},
-		"no time: taken":           {only(taken()), only(anothers()), []Option{noTime}, 0, `names or time exhausted: configmaps "x" already exists; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s`},
+		"no time: lost, found":     {only(eof), only(found(Annotation, ourID)), []option{noTime}, 0, "Created (reread) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
+		"no time: lost, not there": {only(eof), nil, []option{noTime}, 0, "EOF; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
+		"no time: lost, not read":  {only(eof), only(unread), []option{noTime}, 0, "EOF; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
+		"no time: throttled":       {only(throttled(0)), nil, []option{noTime}, 0, "names or time exhausted: slow down; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s"},
+		"no time: taken":           {only(taken()), only(anothers()), []option{noTime}, 0, `names or time exhausted: configmaps "x" already exists; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s`},
 
 		// After an interrupt, no POST is sent. An object in doubt is read within the grace.
 		"interrupted before":               {nil, nil, nil, -1, "interrupted after 0s, 0 POST, 0 GET"},
@@ -226,13 +233,15 @@ func TestHistories(t *testing.T) {
 }
 
 // play creates an object on the server, and returns what has happened.
-func (s *script) play(ctx context.Context, options ...Option) string {
+func (s *script) play(ctx context.Context, options ...option) string {
 	first := ""
-	o := operationOn(s, wanted{generateName: "p-", id: ID{Derivation: Derivation{Creation: ourID}, names: ourID}}, append(options, WithOnRetry(func(e Retry) {
-		if first == "" {
-			first = fmt.Sprintf("; %v: %s in %s", e.Reason, e.Action, e.Wait)
+	o := operationOn(s, wanted{generateName: "p-", id: ID{Derivation: Derivation{Creation: ourID}, names: ourID}}, append(options, func(s *Settings) {
+		s.OnRetry = func(e Retry) {
+			if first == "" {
+				first = fmt.Sprintf("; %v: %s in %s", e.Reason, e.Action, e.Wait)
+			}
 		}
-	}))...)
+	})...)
 	o.config.Jitter = nil
 	start := time.Now()
 	r, err := o.run(ctx)

@@ -1,15 +1,16 @@
 package exactlyonce
 
 import (
-	"fmt"
+	"errors"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/conversion/queryparams"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 const (
@@ -20,94 +21,44 @@ const (
 	Grace = 5 * time.Second
 )
 
-// An Option changes how a Creator, or one call of Create, creates objects.
-type Option func(*settings)
+// An Encoder returns the body of a POST and its media type. The body must have the name, the annotations with
+// id.Creation and id.Digest, and the label with id.Run. If one of them is empty, the body must not have it.
+type Encoder func(id ID, name string) (body []byte, contentType string, err error)
 
-type settings struct {
-	attempts     int
-	retryTimeout time.Duration
-	namespace    string
-	rechecks     []time.Duration
-	parameters   url.Values  // parameters of a POST
-	header       http.Header // of all requests
-	brief        bool
-	responses    bool
-	encode       Encoder
-	onRetry      func(Retry)
-	onPost       func(name string)
-}
-
-func defaults() settings {
-	return settings{
-		attempts: names.DefaultAttempts, retryTimeout: DefaultRetryTimeout,
-		onRetry: func(Retry) {}, onPost: func(string) {},
-	}
-}
-
-// WithAttempts sets the number of names that Create tries for an object, at least 1. WithAttempts doesn't apply to
-// objects with a fixed name.
-func WithAttempts(n int) Option { return func(s *settings) { s.attempts = n } }
-
-// WithRetryTimeout limits the time for retries of one object after throttling, dropped connections and unknown
-// outcomes. A request in flight can take longer. With 0, Create sends one POST. If the outcome is unknown, it
-// reads the object once, for at most 30 s.
-//
-// Rechecks of a refused object (ErrRefused) have their own time. A deadline of ctx ends them, too. The outcome
-// is then unknown, and apierrors.IsForbidden and similar functions return false.
-func WithRetryTimeout(d time.Duration) Option { return func(s *settings) { s.retryTimeout = d } }
-
-// WithNamespace sets the namespace of an object that has none. Cluster-scoped objects
-// ignore it.
-func WithNamespace(namespace string) Option { return func(s *settings) { s.namespace = namespace } }
-
-// WithCreateOptions sets the field manager, the field validation or a dry run
-// of the POST.
-func WithCreateOptions(o metav1.CreateOptions) Option {
-	o.TypeMeta = metav1.TypeMeta{}
-	parameters, _ := queryparams.Convert(&o) // fails only for types that are no structs
-	return WithParameters(parameters)
-}
-
-// WithParameters sets the query parameters of the POST.
-func WithParameters(query url.Values) Option { return func(s *settings) { s.parameters = query } }
-
-// WithHeader sets headers of all requests. They replace those of the configuration, such as User-Agent and Accept.
-func WithHeader(header http.Header) Option { return func(s *settings) { s.header = header } }
-
-// WithBriefObjects makes Create decode only these fields of a stored object: apiVersion, kind, name, namespace,
-// uid, resourceVersion, creationTimestamp, labels and annotations. Result.Object can lack the other
-// fields if there is no error, or with ErrRenamed. Decoding then takes a third of the time.
-func WithBriefObjects() Option { return func(s *settings) { s.brief = true } }
-
-// WithEncoder encodes the object with f. Of the object itself, Create then uses only apiVersion, kind, name,
-// generateName and namespace. WithEncoder is an option of Create, not of New.
-func WithEncoder(f Encoder) Option { return func(s *settings) { s.encode = f } }
-
-// WithResponses sets Result.Response.
-func WithResponses() Option { return func(s *settings) { s.responses = true } }
-
-// WithoutRechecks makes Create trust a refusal if no POST was lost before. Create then reads the object at most once.
-// If a proxy repeats POSTs, a refused object can exist nevertheless.
-func WithoutRechecks() Option { return func(s *settings) { s.rechecks = []time.Duration{} } }
-
-// WithOnRetry calls f before every retry, in the goroutine that called Create.
-func WithOnRetry(f func(Retry)) Option { return func(s *settings) { s.onRetry = f } }
-
-// WithOnPost calls f with the name of each POST that gets a connection, before the POST is sent. f can run in any
-// goroutine. The name is empty if the server picks it.
-func WithOnPost(f func(name string)) Option { return func(s *settings) { s.onPost = f } }
-
-func (s *settings) apply(options []Option) error {
-	for _, option := range options {
-		option(s)
-	}
-	switch {
-	case s.attempts < 1:
-		return fmt.Errorf("WithAttempts must be at least 1, not %d", s.attempts)
-	case s.retryTimeout < 0:
-		return fmt.Errorf("WithRetryTimeout must be at least 0, not %s", s.retryTimeout)
-	}
-	return nil
+// Settings are how one object is created.
+type Settings struct {
+	// Attempts is the number of names to try for an object without a fixed name. 0 means names.DefaultAttempts.
+	Attempts int
+	// RetryTimeout limits the time for retries after throttling, dropped connections and unknown outcomes. A request
+	// in flight can take longer. With 0, Create sends one POST. If the outcome is unknown, it reads the object once,
+	// for at most 30 s.
+	//
+	// Rechecks of a refused object (ErrRefused) have their own time. A deadline of the context ends them, too. The
+	// outcome is then unknown, and apierrors.IsForbidden and similar functions return false.
+	RetryTimeout time.Duration
+	// Namespace is the namespace of a namespaced object that has none.
+	Namespace string
+	// TrustRefusals makes Create trust a refusal if no POST was lost before. Create then reads the object at most once.
+	// If a proxy repeats POSTs, a refused object can exist nevertheless.
+	TrustRefusals bool
+	// Parameters are the query parameters of the POST.
+	Parameters url.Values
+	// Header has headers of all requests. They replace those of the configuration, such as User-Agent and Accept.
+	Header http.Header
+	// Brief makes Create decode only these fields of a stored object: apiVersion, kind, name, namespace, uid,
+	// resourceVersion, creationTimestamp, labels and annotations. Result.Object can lack the other fields if there is
+	// no error, or with ErrRenamed. Decoding then takes a third of the time.
+	Brief bool
+	// Responses sets Result.Response.
+	Responses bool
+	// Encode encodes the object, unless it is nil. Of the object itself, Create then uses only apiVersion, kind, name,
+	// generateName and namespace.
+	Encode Encoder
+	// OnRetry is called before every retry, in the goroutine that called Create. It can be nil.
+	OnRetry func(Retry)
+	// OnPost is called with the name of each POST that gets a connection, before the POST is sent, in any goroutine.
+	// The name is empty if the server picks it. OnPost can be nil.
+	OnPost func(name string)
 }
 
 // Action is the next step after a fault.
@@ -138,4 +89,84 @@ type Retry struct {
 	Wait time.Duration
 	// NextName is the next name to send. NextName is empty if the server picks it.
 	NextName string
+}
+
+// The reasons of an *Error. Compare with errors.Is.
+var (
+	// ErrRefused means that the server refused the object, and that a GET found no object (except for Untracked).
+	// If an earlier copy of the POST can be the reason for the refusal (a quota, a port, a webhook), Create has
+	// rechecked for 13 seconds.
+	ErrRefused = errors.New("refused")
+	// ErrRenamed means that the server stored the object under a name that was not sent, because a webhook or policy
+	// picks names. Result.Object is the stored object, if the server sent it. If the outcome is unknown, the object
+	// might exist under any name.
+	ErrRenamed = errors.New("stored under another name")
+	// ErrTaken means that another object has the fixed name, or the only name that is derived from a key.
+	// Result.Object is that object, if Create could read it. An object without a creation ID counts as another
+	// object. With Untracked, that object can nevertheless be the caller's, because Create repeats a POST after a
+	// 5xx with Retry-After, as client-go does.
+	ErrTaken = errors.New("name taken")
+	// ErrMismatch means that the object exists, and was created with this ID and other content. Result.Object is
+	// that object. After a lost POST, the outcome is unknown.
+	ErrMismatch = errors.New("created with other content")
+	// ErrExhausted means that nothing was stored, because other objects have all names, or because the time is
+	// over.
+	ErrExhausted = errors.New("names or time exhausted")
+	// ErrInterrupted means that the context ended, and that nothing was stored. The Error wraps the context's
+	// error.
+	ErrInterrupted = errors.New("interrupted")
+)
+
+// Error is the error of an object that was not created. If the server's response is the reason,
+// apierrors.IsForbidden and similar functions work.
+type Error struct {
+	// Kind is one of the errors above. Kind is nil if the outcome is unknown, and nothing more is known.
+	Kind error
+	// Cause wraps the server's last response if that response is the only reason.
+	Cause error
+}
+
+func (e *Error) Error() string {
+	var texts []string
+	for _, err := range e.Unwrap() {
+		if !slices.Contains(texts, err.Error()) {
+			texts = append(texts, err.Error())
+		}
+	}
+	return strings.Join(texts, ": ")
+}
+
+// Unwrap returns the kind, and the cause if there is one.
+func (e *Error) Unwrap() []error {
+	return slices.DeleteFunc([]error{e.Kind, e.Cause}, func(err error) bool { return err == nil })
+}
+
+// Result has the facts about an object after its create. Result is also set if there is an error.
+type Result struct {
+	// Outcome is Created or Found without an error. After a lost response, Created can also mean that an earlier create
+	// with the same ID created the object, and Found that a copy of the POST did which a proxy sent. In a dry run,
+	// nothing is stored. With an error, Outcome is Failed or Unknown. Unknown means that the object might exist under
+	// Name. Check before you create it again, because a create with the same ID can use another name.
+	Outcome protocol.Outcome
+	// Name is the name of the last attempt. Name is empty if the server picks it.
+	Name string
+	// Object is the object on the server, if it is known. With an error, it can be another object that has the
+	// name, or our object under another name.
+	Object *unstructured.Unstructured
+	// Stripped has Annotation and RunLabel if they were sent and the server returned the object without them. Then
+	// a webhook or policy removes them. Without Annotation, Create can't recognize the object after a lost
+	// response. Without RunLabel, a later run with the key doesn't find it.
+	Stripped []string
+	// Unverified reports that Create had no permission to read the object after a conflict or a refusal. After a
+	// conflict, it then used another name, or the outcome is unknown. If a proxy repeated the POST, an object
+	// might exist that no output names.
+	Unverified bool
+	// Response is the response that decided the outcome: the response to the POST that stored the object or was
+	// refused, or to the GET that found the object. Response is nil without WithResponses, if the outcome is unknown,
+	// and if the last POST got no response.
+	Response *Response
+	// Reread reports that a created object was found by a GET, because the response to its POST was lost.
+	Reread bool
+	// TimeOver reports that the time of WithRetryTimeout is over.
+	TimeOver bool
 }

@@ -25,15 +25,14 @@ type request struct {
 	namespaced bool
 	namespace  string
 	id         ID
-	encode     Encoder
-	settings   settings
+	settings   Settings
 	sent       findings.Sent
 }
 
 // post sends the object under name. post sends nothing after the end of until, even if the client's rate limiter or a
 // credential plugin delays the request.
 func (r *request) post(until, ctx context.Context, name string) response {
-	body, contentType, err := r.encode(r.id, name)
+	body, contentType, err := r.settings.Encode(r.id, name)
 	if err != nil {
 		return unsent(protocol.Rejected, err)
 	}
@@ -41,16 +40,19 @@ func (r *request) post(until, ctx context.Context, name string) response {
 		return unsent(protocol.NotStored, err)
 	}
 	request := r.target(r.client.Post()).Throttle(nil).SetHeader("Content-Type", contentType).Body(body)
-	for parameter, values := range r.settings.parameters {
+	for parameter, values := range r.settings.Parameters {
 		for _, value := range values {
 			request.Param(parameter, value)
 		}
 	}
-	x := exchange{until: until, onPost: func() { r.settings.onPost(name) }, keep: r.settings.responses}
+	x := exchange{until: until, keep: r.settings.Responses}
+	if r.settings.OnPost != nil {
+		x.onPost = func() { r.settings.OnPost(name) }
+	}
 	result := request.Do(x.observe(ctx))
 	a := r.postResponse(ctx, result, &x, name)
 	a.Unsent = !x.maybeSent() && result.Error() != nil && apistatus.Code(result.Error()) == 0 ||
-		r.settings.parameters.Has("dryRun")
+		r.settings.Parameters.Has("dryRun")
 	if a.Finding == protocol.Lost && a.Unsent { // dry run
 		a.Finding = protocol.NotStored
 	}
@@ -104,7 +106,7 @@ func (r *request) postResponse(ctx context.Context, result rest.Result, x *excha
 // accept reads the body of a 2xx. If the object in it isn't ours, the response counts as lost.
 func (r *request) accept(result rest.Result, x *exchange, name string) response {
 	read := decode
-	if r.settings.brief {
+	if r.settings.Brief {
 		read = decodeBriefly
 	}
 	object, err := objectOf(result, read)
@@ -141,7 +143,7 @@ func (r *request) get(ctx context.Context, name string) response {
 	if err := pathError(name); err != nil {
 		return because(protocol.Absent, err)
 	}
-	x := exchange{keep: r.settings.responses}
+	x := exchange{keep: r.settings.Responses}
 	result := r.target(r.client.Get()).Name(name).Do(x.observe(ctx))
 	err := result.Error()
 	if err == nil {
@@ -184,7 +186,7 @@ func (r *request) target(to *rest.Request) *rest.Request {
 }
 
 func (r *request) with(to *rest.Request) *rest.Request {
-	for key, values := range r.settings.header {
+	for key, values := range r.settings.Header {
 		to.SetHeader(key, values...)
 	}
 	return to.MaxRetries(0)

@@ -76,7 +76,7 @@ func decode(body []byte) (*unstructured.Unstructured, error) {
 	return &object, nil
 }
 
-// decodeBriefly reads only the fields of WithBriefObjects. If the body has anything unexpected, it calls decode.
+// decodeBriefly reads only the fields of Settings.Brief. If the body has anything unexpected, it calls decode.
 func decodeBriefly(body []byte) (*unstructured.Unstructured, error) {
 	var brief struct {
 		APIVersion string `json:"apiVersion"`

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// briefly returns the fields of an object that WithBriefObjects promises.
+// briefly returns the fields of an object that Settings.Brief promises.
 func briefly(o *unstructured.Unstructured) string {
 	created := o.GetCreationTimestamp()
 	return fmt.Sprintf("%q %q %q %q %q %q %v %q %q", o.GetAPIVersion(), o.GetKind(), o.GetName(), o.GetNamespace(), o.GetUID(),
@@ -44,10 +44,10 @@ func TestBriefObjectsOfOddResponses(t *testing.T) {
 	}
 }
 
-// The object of a brief response has only the fields that WithBriefObjects
+// The object of a brief response has only the fields that Settings.Brief
 // promises. An object that was read back is whole.
 func TestCreateBriefly(t *testing.T) {
-	c, id := creatorFor(t, oncetest.NewServer().Config(), WithBriefObjects()), Derive(Derivation{Creation: "v1-x"})
+	c, id := creatorFor(t, oncetest.NewServer().Config(), func(s *Settings) { s.Brief = true }), Derive(Derivation{Creation: "v1-x"})
 	result, err := c.Create(t.Context(), configMapMapping, configMap(), id)
 	if err != nil || result.Outcome != protocol.Created || result.Stripped != nil || result.Object.GetName() != result.Name {
 		t.Fatalf("%v of %q, stripped %q, want created, nothing stripped, and an object of this name: %v", result.Outcome, result.Name, result.Stripped, err)

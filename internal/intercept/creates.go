@@ -231,7 +231,7 @@ func (p *Proxy) respondExisting(w http.ResponseWriter, r *http.Request, sent *po
 func (p *Proxy) readUntilResponse(ctx context.Context, sent *post, id exactlyonce.ID) (exactlyonce.Result, error) {
 	retrier := apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, p.config.RetryTimeout)
 	for {
-		result, err := p.creator.Read(ctx, sent.mapping, sent.object(), id, sent.options()...)
+		result, err := p.creator.Read(ctx, sent.mapping, sent.object(), id, sent.settings(p.config.RetryTimeout))
 		if err == nil || apierrors.IsForbidden(err) || retrier.Wait(ctx, err) != nil {
 			return result, err
 		}
@@ -243,16 +243,14 @@ func (p *Proxy) readUntilResponse(ctx context.Context, sent *post, id exactlyonc
 // an object with the ID can't be the result any more.
 func (p *Proxy) begin(sent *post, id exactlyonce.ID, claim *keyed.Claim, earlier Class) *create {
 	c := &create{key: sent.key, id: id, claim: claim, done: make(chan struct{})}
-	options := sent.options()
-	if earlier != Unknown {
-		options = append(options, exactlyonce.WithoutRechecks())
-	}
+	settings := sent.settings(p.config.RetryTimeout)
+	settings.TrustRefusals = earlier != Unknown
 	end := p.running.begin()
 	go func() {
 		defer end()
-		result, err := p.creator.Create(p.ctx, sent.mapping, sent.object(), id, options...)
+		result, err := p.creator.Create(p.ctx, sent.mapping, sent.object(), id, settings)
 		if apierrors.IsUnauthorized(err) && rotates(p.config.Creates) {
-			result, err = p.creator.Create(p.ctx, sent.mapping, sent.object(), id, options...)
+			result, err = p.creator.Create(p.ctx, sent.mapping, sent.object(), id, settings)
 		}
 		deleted := err == nil && result.Object.GetDeletionTimestamp() != nil
 		if earlier != "" && claim == nil && (deleted || errors.Is(err, exactlyonce.ErrTaken)) {

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,13 +66,12 @@ func (p *post) object() *unstructured.Unstructured {
 	return object
 }
 
-func (p *post) options() []exactlyonce.Option {
-	encode := func(id exactlyonce.ID, name string) ([]byte, string, error) {
-		return p.body.insert(name, id, p.mapping.GroupVersionKind.GroupKind()), p.body.contentType, nil
-	}
-	return []exactlyonce.Option{
-		exactlyonce.WithNamespace(p.namespace), exactlyonce.WithEncoder(encode),
-		exactlyonce.WithHeader(p.header), exactlyonce.WithParameters(p.query),
+func (p *post) settings(retryTimeout time.Duration) exactlyonce.Settings {
+	return exactlyonce.Settings{
+		RetryTimeout: retryTimeout, Namespace: p.namespace, Header: p.header, Parameters: p.query, Brief: true,
+		Responses: true, Encode: func(id exactlyonce.ID, name string) ([]byte, string, error) {
+			return p.body.insert(name, id, p.mapping.GroupVersionKind.GroupKind()), p.body.contentType, nil
+		},
 	}
 }
 

@@ -71,8 +71,7 @@ func New(ctx context.Context, c Config) (*Proxy, error) {
 	}
 	creates := withFreshToken(c.Creates)
 	creates.QPS, creates.UserAgent, creates.WarningHandler = -1, "", rest.NoWarnings{}
-	if p.creator, err = exactlyonce.NewForConfig(creates, exactlyonce.WithRetryTimeout(c.RetryTimeout),
-		exactlyonce.WithBriefObjects(), exactlyonce.WithResponses()); err != nil {
+	if p.creator, err = exactlyonce.NewForConfig(creates); err != nil {
 		return nil, err
 	}
 	client, err := Client(c.Creates)

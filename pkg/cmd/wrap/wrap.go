@@ -5,6 +5,7 @@ package wrap
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os/exec"
 	"runtime"
@@ -127,6 +128,8 @@ func (o *options) Validate() error {
 	case !o.dashed:
 		return errors.New("put -- before the command\n" +
 			terminal.Hint(append([]string{"kubectl", "genname", "wrap", "--"}, o.arguments...)...))
+	case o.retryTimeout < 0:
+		return fmt.Errorf("--retry-timeout must be 0 or more, not %s", o.retryTimeout)
 	}
 	if err := o.keys.Read(); err != nil {
 		return err
