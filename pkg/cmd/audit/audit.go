@@ -28,29 +28,33 @@ const maxLists = 256
 const defaultMinCount = 10
 
 // options are the values of the flags.
+// settings are the flags and arguments that a run uses as they are.
+type settings struct {
+	arguments      []string       // TYPE[,TYPE...] or TYPE/PREFIX
+	lists          census.Scanner // how the server is read
+	config         audit.Config
+	compare        string // the file of the earlier audit
+	ignoreNotFound bool   // lets a gate pass that found no name
+	watch          bool
+	// duration is the duration of a watch, and interval the time between two reports.
+	duration, interval time.Duration
+}
+
 type options struct {
 	genericiooptions.IOStreams
+	settings
 	factory    cmdutil.Factory
 	printFlags *output.Flags
 	wide       bool
 
-	arguments []string // TYPE[,TYPE...] or TYPE/PREFIX
-	scope     scan.Flags
-	lists     census.Scanner // how the server is read
-	config    audit.Config
-	topGiven  bool
-	compare   string // the file of the earlier audit
-	watch     bool
-	// duration is the duration of a watch, and interval the time between two reports.
-	duration, interval time.Duration
-
+	scope           scan.Flags
+	topGiven        bool
 	prefixes        []string
 	sortBy          flagvalue.Enum[audit.Order]
 	serverAttempts  flagvalue.Attempts
 	failAbove       flagvalue.Probability
 	failAboveCount  int64
 	failAboveGrowth float64
-	ignoreNotFound  bool // lets a gate pass that found no name
 	given           func(flag string) bool
 }
 
@@ -131,7 +135,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 func newOptions(factory cmdutil.Factory, streams genericiooptions.IOStreams) *options {
 	return &options{
 		IOStreams: streams, factory: factory, printFlags: output.NewFlags(output.Wide),
-		interval: 5 * time.Second, failAbove: flagvalue.Probability{Value: new(float64)},
+		settings: settings{interval: 5 * time.Second}, failAbove: flagvalue.Probability{Value: new(float64)},
 		sortBy: flagvalue.NewEnum(audit.ByNames, audit.Orders...),
 	}
 }
@@ -196,7 +200,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
 func (o *options) completeConfig() {
 	config := &o.config
 	config.Namespace, config.LabelSelector, config.TypesNamed = o.scope.Namespace, o.scope.Selector, o.named()
-	o.topGiven, config.Order = o.given("top"), o.sortBy.Value
+	o.lists.Selector, o.topGiven, config.Order = o.scope.Labels, o.given("top"), o.sortBy.Value
 	if o.watch && !o.given("sort-by") {
 		config.Order = audit.ByRate
 	}

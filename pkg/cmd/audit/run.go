@@ -20,16 +20,9 @@ import (
 
 // run is one audit of a cluster.
 type run struct {
+	settings
 	session *scan.Session
-	config  audit.Config
-	lists   census.Scanner // how the server is read
 	layout  layout
-
-	arguments          []string
-	compare            string // the file of the earlier audit
-	ignoreNotFound     bool
-	watch              bool
-	duration, interval time.Duration
 
 	types     []census.Resource
 	skipped   []census.Skipped // by discovery
@@ -41,7 +34,7 @@ type run struct {
 
 // Run counts once, or watches, and evaluates the gates.
 func (o *options) Run(ctx context.Context) (err error) {
-	r := o.newRun()
+	r := &run{settings: o.settings, layout: o.layout()}
 	if r.config.Old, err = readOld(r.compare); err != nil {
 		return err
 	}
@@ -64,16 +57,6 @@ func (o *options) Run(ctx context.Context) (err error) {
 		return newWatchRun(r).start(ctx)
 	}
 	return r.once(ctx)
-}
-
-// newRun returns a run without its session.
-func (o *options) newRun() *run {
-	r := &run{
-		config: o.config, lists: o.lists, layout: o.layout(), arguments: o.arguments, compare: o.compare,
-		ignoreNotFound: o.ignoreNotFound, watch: o.watch, duration: o.duration, interval: o.interval,
-	}
-	r.lists.Selector = o.scope.Labels
-	return r
 }
 
 // once counts, prints, and evaluates the gates.

@@ -48,7 +48,7 @@ func newRun(t *testing.T) *run {
 	t.Helper()
 	o := newOptions(nil, genericiooptions.IOStreams{Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}})
 	o.addFlags(&cobra.Command{})
-	r := o.newRun()
+	r := &run{settings: o.settings, layout: o.layout()}
 	r.session = &scan.Session{
 		IOStreams: o.IOStreams, Stderr: terminal.NewStderr(o.ErrOut), Prints: o.printFlags,
 		ServerWait: cluster.ServerWait{For: time.Minute},
