@@ -115,10 +115,7 @@ var bothNames = &Rule{
 			return
 		}
 		report(Finding{
-			Level:   v1alpha1.LintWarning,
-			Message: "generateName has no effect next to metadata.name, and a second create fails",
-			Path:    generateName,
-			Help:    keepName(o),
+			Message: "generateName has no effect next to metadata.name, and a second create fails", Help: keepName(o),
 		})
 	},
 }
@@ -143,7 +140,6 @@ var fixedName = &Rule{
 		finding := Finding{
 			Level:   v1alpha1.LintWarning,
 			Message: fmt.Sprintf("the name of this object must be %s, and a generated name matches nothing", fixed.is),
-			Path:    generateName,
 		}
 		switch {
 		case fixed.refused && isAddress(o.Object):
@@ -186,11 +182,7 @@ var hookNames = &Rule{
 			if !o.hook() || o.exported || done[o] {
 				continue
 			}
-			finding := Finding{
-				Level:   v1alpha1.LintError,
-				Message: "Argo CD generates the same name for two hooks of one phase",
-				Path:    generateName,
-			}
+			finding := Finding{Message: "Argo CD generates the same name for two hooks of one phase"}
 			for _, other := range in.hooks[nameKey{o.kind(), in.namespaceOf(o), o.GenerateName}] {
 				if other != o && o.meets(other) {
 					done[other] = true

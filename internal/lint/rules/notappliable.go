@@ -76,13 +76,6 @@ var refusedBy = map[applying]Finding{
 	},
 }
 
-func init() {
-	for by, finding := range refusedBy {
-		finding.Path, finding.Level = generateName, v1alpha1.LintWarning
-		refusedBy[by] = finding
-	}
-}
-
 // applier returns the tool that applies an object, or "".
 func applier(o Manifest) applying {
 	annotations := o.GetAnnotations()

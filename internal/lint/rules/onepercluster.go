@@ -41,7 +41,6 @@ type single struct {
 
 func (s single) finding(o Object) Finding {
 	return Finding{
-		Level:   v1alpha1.LintWarning,
 		Message: fmt.Sprintf("only one object can have %s, so a second %s %s", s.what, o.Kind.Kind, s.fate),
 		Path:    s.path,
 	}
@@ -88,7 +87,6 @@ var sharedLabels = &Rule{
 			return
 		}
 		report(Finding{
-			Level:   v1alpha1.LintWarning,
 			Message: fmt.Sprintf("all copies of this %s select the same Pods", o.Kind.Kind),
 			Path:    pathOf(fields),
 		})

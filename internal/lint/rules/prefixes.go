@@ -25,7 +25,6 @@ var invalidName = &Rule{
 		}
 		if reasons := nameRuleOf(o.kind(), minor)(o.Name, false); len(reasons) > 0 {
 			report(Finding{
-				Level:   v1alpha1.LintError,
 				Message: "the server refuses the name: " + withoutPattern(reasons[0]),
 				Help:    cmp.Or(shortened(reasons[0]), "use lower case letters, digits and -"),
 				Path:    []any{"metadata", "name"},
@@ -38,12 +37,7 @@ var invalidName = &Rule{
 				continue
 			}
 			if reason := in.refusal(o); reason != "" {
-				report(o, Finding{
-					Level:   v1alpha1.LintError,
-					Message: "the server refuses generateName: " + reason,
-					Help:    shortened(reason),
-					Path:    generateName,
-				})
+				report(o, Finding{Message: "the server refuses generateName: " + reason, Help: shortened(reason)})
 			}
 		}
 	},
@@ -162,7 +156,6 @@ var ignoredPrefix = &Rule{
 
 func ignored(o Manifest, path []any) Finding {
 	return Finding{
-		Level: v1alpha1.LintNote,
 		Message: fmt.Sprintf("generateName in the template of a %s has no effect: the controller derives the names",
 			o.Kind.Kind),
 		Path: path,
@@ -191,9 +184,7 @@ var noSeparator = &Rule{
 			return
 		}
 		report(Finding{
-			Level:   v1alpha1.LintNote,
 			Message: "generateName does not end with -, so the random characters follow it directly",
-			Path:    generateName,
 			Help:    separated(o, minor),
 		})
 	},
@@ -221,7 +212,6 @@ var truncatedPrefix = &Rule{
 				Level: v1alpha1.LintWarning,
 				Message: fmt.Sprintf("generateName has %d bytes, and the server truncates it to %d",
 					len(o.GenerateName), names.MaxPrefixLength),
-				Path: generateName,
 			}
 			if others := in.sharing(o); len(others) > 0 {
 				finding.Level = v1alpha1.LintError

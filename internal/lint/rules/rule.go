@@ -4,6 +4,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -32,11 +33,11 @@ func (r *Rule) Page() pages.Page { return pages.Of(r.Name) }
 
 // Finding is something wrong with an object.
 type Finding struct {
-	Level   v1alpha1.LintLevel
+	Level   v1alpha1.LintLevel // the first of the rule, if empty
 	Message string
 	// Help is the fix for this finding. If Help is empty, the rule's Fix applies.
 	Help string
-	// Path is the field.
+	// Path is the field. If Path is nil, it is metadata.generateName.
 	Path []any
 	// Related are other objects that it is about.
 	Related []Related
@@ -100,7 +101,10 @@ func (r *Rule) Compare(in *Input) []Finding {
 }
 
 func (r *Rule) finding(o Object, f Finding) Finding {
-	f.Rule, f.Object = r, o
+	f.Rule, f.Object, f.Level = r, o, cmp.Or(f.Level, r.Levels[0])
+	if f.Path == nil {
+		f.Path = generateName
+	}
 	if f.Help == "" {
 		f.Help = r.Page().Fix
 	}
