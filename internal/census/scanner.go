@@ -110,7 +110,6 @@ type Listed struct {
 type scan struct {
 	chunkSize  int64
 	limits     pageLimits
-	version    string
 	options    decode.Options
 	newVisitor visitorFactory
 	server     *server
@@ -123,7 +122,7 @@ func (s *Scanner) newScan(options decode.Options, newVisitor visitorFactory) (*s
 		return nil, err
 	}
 	return &scan{
-		chunkSize: s.ChunkSize, limits: cmp.Or(s.limits, limitsFor(s.Version)), version: s.Version,
+		chunkSize: s.ChunkSize, limits: cmp.Or(s.limits, limitsFor(s.Version)),
 		options: options, newVisitor: newVisitor, server: server,
 		ledger: &ledger{report: s.Progress, listed: s.Listed},
 	}, nil
