@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
@@ -203,6 +204,8 @@ func resultOf(e wait.Ended) v1alpha1.CreateLine {
 	switch {
 	case e.Err != nil:
 		line.Error = terminal.OneLine(apistatus.Brief(e.Err).Error())
+	case e.Result == wait.Failed && e.Status.State == finished.Succeeded: // its reason is that of the success
+		line.Error = "succeeded without meeting --for"
 	case e.Result == wait.Failed:
 		line.Error = strings.TrimLeft(why(e), " :")
 	}

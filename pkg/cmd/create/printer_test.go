@@ -135,6 +135,10 @@ func TestResultLines(t *testing.T) {
 	}{
 		{wait.Ended{Result: wait.Succeeded}, `{"result":"Succeeded",` + end + `}`},
 		{
+			wait.Ended{Result: wait.Failed, Status: finished.Status{State: finished.Succeeded, Reason: "CompletionsReached"}},
+			`{"result":"Failed",` + end + `,"error":"succeeded without meeting --for"}`,
+		},
+		{
 			wait.Ended{Result: wait.Failed, Status: finished.Status{State: finished.Failed, Reason: "BackoffLimitExceeded", Message: "two\nlines"}},
 			`{"result":"Failed",` + end + `,"error":"(BackoffLimitExceeded): two lines"}`,
 		},
