@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/logs"
+	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -135,8 +136,8 @@ func exitOf(t *corev1.ContainerStateTerminated) string {
 	return fmt.Sprintf("with exit code %d (%s)", t.ExitCode, t.Reason)
 }
 
-// failure prints why a Pod has failed. If the lines of several containers are mixed, it prints the last
-// lines of the Pod again.
+// failure prints why a Pod has failed. If the lines of several containers are mixed, it prints the last lines of the
+// Pod again. A sidecar is killed when the others have ended, and its exit code has no effect on the Pod.
 func (l *logPrinter) failure(e logs.Failure) {
 	status := e.Pod.Status
 	text := terminal.Sprintf("pod/%s has failed", e.Pod.Name)
@@ -145,7 +146,7 @@ func (l *logPrinter) failure(e logs.Failure) {
 	}
 	lines := []string{text + "."}
 	for _, s := range slices.Concat(status.InitContainerStatuses, status.ContainerStatuses) {
-		if t := s.State.Terminated; t != nil && t.ExitCode != 0 {
+		if t := s.State.Terminated; t != nil && t.ExitCode != 0 && !pods.IsSidecar(e.Pod, s.Name) {
 			c := logs.Container{Namespace: e.Pod.Namespace, Pod: e.Pod.Name, Name: s.Name}
 			lines = append(lines, terminal.Sprintf("  %s ended %s.", s.Name, exitOf(t)))
 			lines = append(lines, l.tail(c, e.Tail[s.Name])...)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/logs"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -34,5 +36,20 @@ func TestInertLogs(t *testing.T) {
 				t.Errorf("raw %t: %q", raw, got)
 			}
 		}
+	}
+}
+
+// A sidecar that was killed at the end of its Pod isn't why the Pod has failed.
+func TestFailureNamesNoSidecar(t *testing.T) {
+	always, ended := corev1.ContainerRestartPolicyAlways, func(name string, code int32) []corev1.ContainerStatus {
+		return []corev1.ContainerStatus{{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}}}
+	}
+	pod := &corev1.Pod{Spec: corev1.PodSpec{InitContainers: []corev1.Container{{Name: "proxy", RestartPolicy: &always}}}}
+	pod.Name, pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses = "p", ended("proxy", 137), ended("main", 1)
+	var out strings.Builder
+	l := &logPrinter{stderr: terminal.NewStderr(&out)}
+	l.event(logs.Failure{Pod: pod, Tail: map[string][]string{"proxy": {"a"}}})
+	if want := "pod/p has failed.\n  main ended with exit code 1.\n"; out.String() != want {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
 	}
 }
