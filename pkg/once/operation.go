@@ -182,9 +182,6 @@ func (o *operation) refused(err error) protocol.Observation {
 		return protocol.Observation{Finding: protocol.NotStored, Unsent: true, Err: err}
 	case meta.IsNoMatchError(err), errors.Is(err, ErrInvalid):
 		return protocol.Observation{Finding: protocol.Rejected, Unsent: true, Err: err}
-	case runtime.IsNotRegisteredError(err), runtime.IsMissingKind(err), runtime.IsMissingVersion(err):
-		err = &failure{kind: ErrInvalid, cause: err, text: err.Error()}
-		return protocol.Observation{Finding: protocol.Rejected, Unsent: true, Err: err}
 	}
 	o.unserved = findings.OfGet(err, true) == protocol.Absent && findings.OfGet(err, false) != protocol.Absent
 	seen, _ := o.sent().Refused(o.name, err, true)

@@ -35,7 +35,8 @@ func OfPost(err error, connected bool) protocol.Finding {
 	}
 	s := status.Status()
 	switch code := int(s.Code); {
-	case code == http.StatusConflict && s.Reason == metav1.StatusReasonAlreadyExists && !deniedByAdmission(s):
+	case code == http.StatusConflict && s.Reason == metav1.StatusReasonAlreadyExists && !deniedByAdmission(s) &&
+		!apierrors.IsUnexpectedServerError(err): // client-go gives this reason to the 409 of a proxy
 		return protocol.Conflict
 	case code == http.StatusTooManyRequests, rejectedEarly(s):
 		return protocol.NotStored
