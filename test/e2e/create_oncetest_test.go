@@ -58,6 +58,7 @@ func TestOncetestRespondsAsKubeAPIServer(t *testing.T) {
 		{"PUT", base + "/a", "", configMap(`"name":"a","uid":"other"`)},
 		{"DELETE", base + "/missing", "", ""},
 		{"DELETE", base + "/a", "", `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"other"}}`},
+		{"DELETE", base + "/a", "", `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"resourceVersion":"1"}}`},
 		{"DELETE", base + "/a", "", `{"kind":"DeleteOptions","apiVersion":"v1","dryRun":["All"]}`},
 		{"DELETE", base + "/a", "", ""},
 		{"GET", base + "/a", "", ""},
@@ -65,6 +66,10 @@ func TestOncetestRespondsAsKubeAPIServer(t *testing.T) {
 		{"POST", base, "", configMap(`"name":"held"`)},
 		{"POST", base, "", configMap(`"name":"held","generateName":"x-"`)},
 		{"DELETE", base + "/held", "", ""},
+		{"PUT", base + "/held", "", configMap(`"name":"held","finalizers":["example.com/x","example.com/y"]`)},
+		{"PUT", base + "/held", "", configMap(`"name":"held","namespace":"other"`)},
+		{"POST", base + "/x", "", configMap(`"name":"x"`)},
+		{"PUT", base, "", configMap(`"name":"x"`)},
 		{"PUT", base + "/held", "", configMap(`"name":"held"`)},
 		{"GET", base + "/held", "", ""},
 		{"POST", "/api/v1/configmaps", "", configMap(`"name":"b"`)},
@@ -123,7 +128,8 @@ func sender(t *testing.T, config *rest.Config) func(method, path, accept, body s
 	}
 }
 
-var withoutUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+// withoutUID matches a UID, and a resourceVersion in a message.
+var withoutUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\(\d+\)`)
 
 // forget replaces values that differ between servers, but keeps their fields.
 func forget(content any) {

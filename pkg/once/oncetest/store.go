@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
@@ -98,8 +99,16 @@ func (r *served) review() *http.Response {
 }
 
 func (r *served) create() *http.Response {
-	if err := r.malformed(); err != nil {
+	switch err := r.malformed(); {
+	case err != nil:
 		return refuse(err)
+	case r.object.GetName() == "" && r.object.GetGenerateName() == "":
+		return refuse(apierrors.NewInvalid(r.kind.kind().GroupKind(), "", field.ErrorList{
+			field.Required(field.NewPath("metadata", "name"), "name or generateName is required"),
+		}))
+	case r.object.GetResourceVersion() != "":
+		return refuse(statusError(http.StatusInternalServerError, "",
+			"resourceVersion should not be set on objects to be created"))
 	}
 	object := r.object.DeepCopy()
 	delete(object.Object, "status")
@@ -120,11 +129,11 @@ func (r *served) create() *http.Response {
 	}
 }
 
-// malformed returns the reason why the object can't be stored, or nil.
+// malformed returns the reason why the server can't use the object of a create or update, or nil.
 func (r *served) malformed() *apierrors.StatusError {
 	object := r.object
 	switch {
-	case r.namespace == "" && !r.kind.ClusterScoped:
+	case r.namespace == "" && !r.kind.ClusterScoped, (r.verb == "create") != (r.name == ""):
 		err := statusError(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed,
 			"the server does not allow this method on the requested resource")
 		err.ErrStatus.Details = &metav1.StatusDetails{}
@@ -140,13 +149,6 @@ func (r *served) malformed() *apierrors.StatusError {
 	case r.namespace != "" && object.GetNamespace() != "" && object.GetNamespace() != r.namespace:
 		return apierrors.NewBadRequest(
 			"the namespace of the provided object does not match the namespace sent on the request")
-	case object.GetName() == "" && object.GetGenerateName() == "":
-		return apierrors.NewInvalid(r.kind.kind().GroupKind(), "", field.ErrorList{
-			field.Required(field.NewPath("metadata", "name"), "name or generateName is required"),
-		})
-	case object.GetResourceVersion() != "":
-		return statusError(http.StatusInternalServerError, "",
-			"resourceVersion should not be set on objects to be created")
 	}
 	return nil
 }
@@ -225,9 +227,9 @@ func alreadyExists(of schema.GroupResource, held *unstructured.Unstructured, gen
 // without a change keeps the resourceVersion.
 func (r *served) update() *http.Response {
 	held := r.server.objects[r.key()]
-	switch {
-	case r.object == nil:
-		return refuse(apierrors.NewBadRequest("the object provided is unrecognized"))
+	switch err := r.malformed(); {
+	case err != nil:
+		return refuse(err)
 	case r.object.GetName() != r.name:
 		return refuse(apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the "+
 			"URL (%s)", r.object.GetName(), r.name)))
@@ -255,6 +257,11 @@ func (r *served) update() *http.Response {
 	next.SetDeletionTimestamp(held.GetDeletionTimestamp())
 	next.SetDeletionGracePeriodSeconds(held.GetDeletionGracePeriodSeconds())
 	next.SetResourceVersion(held.GetResourceVersion())
+	finalizers := field.NewPath("metadata", "finalizers")
+	added := validation.ValidateNoNewFinalizers(next.GetFinalizers(), held.GetFinalizers(), finalizers)
+	if next.GetDeletionTimestamp() != nil && len(added) > 0 { // kube-apiserver checks it twice
+		return refuse(apierrors.NewInvalid(r.kind.kind().GroupKind(), r.name, append(added, added...)))
+	}
 	if r.dryRun(r.http.URL.Query()["dryRun"]) || equality.Semantic.DeepEqual(next, held) {
 		return respondJSON(http.StatusOK, r.shown(next))
 	}
@@ -274,9 +281,9 @@ func (r *served) remove() *http.Response {
 	case held == nil:
 		return refuse(apierrors.NewNotFound(r.resource.GroupResource(), r.name))
 	case p != nil && p.UID != nil && *p.UID != held.GetUID():
-		kind := schema.GroupResource{Group: r.kind.Group, Resource: r.kind.Kind} // kube-apiserver names the kind here
-		return refuse(apierrors.NewConflict(kind, r.name, fmt.Errorf("the UID in the precondition (%s) does not match "+
-			"the UID in record (%s). The object might have been deleted and then recreated", *p.UID, held.GetUID())))
+		return r.unmet("UID", *p.UID, held.GetUID(), "deleted and then recreated")
+	case p != nil && p.ResourceVersion != nil && *p.ResourceVersion != held.GetResourceVersion():
+		return r.unmet("ResourceVersion", *p.ResourceVersion, held.GetResourceVersion(), "modified")
 	}
 	if !r.dryRun(append(options.DryRun, r.http.URL.Query()["dryRun"]...)) {
 		if len(held.GetFinalizers()) > 0 {
@@ -297,6 +304,13 @@ func (r *served) remove() *http.Response {
 			Group: r.resource.Group, Kind: r.resource.Resource, Name: r.name, UID: held.GetUID(),
 		},
 	})
+}
+
+// unmet refuses to delete an object that a precondition excludes. kube-apiserver names the kind in the message.
+func (r *served) unmet(field string, wanted, held any, why string) *http.Response {
+	kind := schema.GroupResource{Group: r.kind.Group, Resource: r.kind.Kind}
+	return refuse(apierrors.NewConflict(kind, r.name, fmt.Errorf("the %s in the precondition (%s) does not match "+
+		"the %[1]s in record (%[3]s). The object might have been %[4]s", field, wanted, held, why)))
 }
 
 func (r *served) read() *http.Response {
