@@ -38,7 +38,7 @@ func printRecord(out io.Writer, report *v1alpha1.AuditReport, stderr *terminal.S
 		countText(item.Last10m), countText(item.Last24h)))
 	line("Ages", fmt.Sprintf("oldest %s ago, newest %s ago", ageText(item.Oldest, r.at), ageText(item.Newest, r.at)))
 	line("Creator", terminal.OneLine(creatorText(r)))
-	if item.Naming != v1alpha1.NamingStem {
+	if item.Generated > 0 || item.ClientGenerated { // otherwise no server and no client tries random names
 		line("Attempts", attemptsOf(report))
 		line("Room", fmt.Sprintf("%s more creates until the chance of any failure is 0.1%%",
 			humanize.Room(roomOf(item))))

@@ -177,6 +177,7 @@ func TestNextSteps(t *testing.T) {
 		"a Service": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Resource = "services" }, []string{"--watch"}, "prune"},
 		"running":   {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Group, i.Resource = "kubeflow.org", "tfjobs" }, []string{"prune tfjobs.kubeflow.org/"}, ""},
 		"clients":   {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.ClientGenerated = true }, nil, "prune"},
+		"fixed":     {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Naming, i.Generated = v1alpha1.NamingNone, 0 }, nil, "Attempts"},
 		"unknown":   {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Attempts = nil }, []string{"unknown, so the room and the verdict assume 1 per create"}, "(this server"},
 		"one":       {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Attempts = new(1) }, []string{"1 per create (the client, or --server-attempts)"}, "(this server"},
 		"close":     {v1alpha1.AuditVerdict{CloseToFailing: 1, Closest: closest}, func(*v1alpha1.AuditItem) {}, []string{"Close to failing: expected in about 12d at the pace of the last 24 hours."}, ""},
