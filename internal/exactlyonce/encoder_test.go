@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -96,67 +97,71 @@ func TestEncoder(t *testing.T) {
 		"unknown":  {oncetest.AfterStore(oncetest.Respond(http.StatusBadGateway, "text/html", "<html>")), 0, errUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server, began := oncetest.NewServer(), time.Now()
-			server.Next("create", "*", test.first)
-			if test.want == errUnknown { //nolint:errorlint // a case of the table
-				server.Always("get", "*", oncetest.DropRequest)
-			}
-			config, below := server.Config(), &translated{below: server}
-			config.Transport = below
-			r, err := creatorFor(t, config).Creator.Create(t.Context(), configMapMapping, described, NewID(), Settings{
-				Encode: typed, Header: header, Parameters: url.Values{"fieldManager": {"theirs"}, "pretty": {"true"}},
-				Responses: true, TrustRefusals: true,
-			})
-			if !ends(r, err, test.want) || time.Since(began) > time.Second {
-				t.Fatalf("%+v, %v after %s", r, err, time.Since(began))
-			}
-			if kept := r.Response; test.status > 0 && (kept == nil || kept.Status != test.status || !bytes.HasPrefix(kept.Body, protobufMagic)) ||
-				test.status == 0 && kept != nil {
-				t.Errorf("the kept response is %+v", kept)
-			}
-			for _, req := range below.asked {
-				for key, want := range header {
-					if got := req.Header.Values(key); !slices.Equal(got, want) {
-						t.Errorf("%s %s has %s: %q", req.Method, req.URL, key, got)
+			synctest.Test(t, func(t *testing.T) {
+				server, began := oncetest.NewServer(), time.Now()
+				server.Next("create", "*", test.first)
+				if test.want == errUnknown { //nolint:errorlint // a case of the table
+					server.Always("get", "*", oncetest.DropRequest)
+				}
+				config, below := server.Config(), &translated{below: server}
+				config.Transport = below
+				r, err := creatorFor(t, config).Creator.Create(t.Context(), configMapMapping, described, NewID(), Settings{
+					Encode: typed, Header: header, Parameters: url.Values{"fieldManager": {"theirs"}, "pretty": {"true"}},
+					Responses: true, TrustRefusals: true,
+				})
+				if !ends(r, err, test.want) || time.Since(began) > time.Second {
+					t.Fatalf("%+v, %v after %s", r, err, time.Since(began))
+				}
+				if kept := r.Response; test.status > 0 && (kept == nil || kept.Status != test.status || !bytes.HasPrefix(kept.Body, protobufMagic)) ||
+					test.status == 0 && kept != nil {
+					t.Errorf("the kept response is %+v", kept)
+				}
+				for _, req := range below.asked {
+					for key, want := range header {
+						if got := req.Header.Values(key); !slices.Equal(got, want) {
+							t.Errorf("%s %s has %s: %q", req.Method, req.URL, key, got)
+						}
+					}
+					if req.Method == http.MethodPost && req.URL.RawQuery != "fieldManager=theirs&pretty=true" {
+						t.Errorf("POST %s", req.URL)
 					}
 				}
-				if req.Method == http.MethodPost && req.URL.RawQuery != "fieldManager=theirs&pretty=true" {
-					t.Errorf("POST %s", req.URL)
+				if objects := server.Objects(); test.want == nil && (len(objects) != 1 || objects[0].GetName() != r.Object.GetName() ||
+					objects[0].Object["data"].(map[string]any)["field"] != "kept") {
+					t.Errorf("result %+v, objects %v, want one object, the result, with its field kept", r.Object, objects)
 				}
-			}
-			if objects := server.Objects(); test.want == nil && (len(objects) != 1 || objects[0].GetName() != r.Object.GetName() ||
-				objects[0].Object["data"].(map[string]any)["field"] != "kept") {
-				t.Errorf("result %+v, objects %v, want one object, the result, with its field kept", r.Object, objects)
-			}
+			})
 		})
 	}
 }
 
 // A create goes on under the name at which an earlier create with the ID ended as unknown, also if other names are free.
 func TestCreateAgainAtAName(t *testing.T) {
-	server, id := oncetest.NewServer(), NewID()
-	taken := configMap()
-	taken.SetName(id.Name("p-", 0))
-	taken.SetAnnotations(map[string]string{Annotation: NewID().Creation})
-	server.Put(taken)
-	server.Func(func(r *oncetest.Request) oncetest.Fault {
-		switch {
-		case r.Name == taken.GetName():
-			return nil
-		case r.Verb == "create":
-			return oncetest.DropResponse
+	synctest.Test(t, func(t *testing.T) {
+		server, id := oncetest.NewServer(), NewID()
+		taken := configMap()
+		taken.SetName(id.Name("p-", 0))
+		taken.SetAnnotations(map[string]string{Annotation: NewID().Creation})
+		server.Put(taken)
+		server.Func(func(r *oncetest.Request) oncetest.Fault {
+			switch {
+			case r.Name == taken.GetName():
+				return nil
+			case r.Verb == "create":
+				return oncetest.DropResponse
+			}
+			return oncetest.DropRequest
+		})
+		c := creatorFor(t, server.Config(), func(s *Settings) { s.RetryTimeout = 100 * time.Millisecond })
+		r, err := c.Create(t.Context(), configMapMapping, configMap(), id)
+		if err == nil || r.Outcome != protocol.Unknown || r.Name != id.Name("p-", 1) {
+			t.Fatalf("%v of %q, want an error, and unknown of %q: %v", r.Outcome, r.Name, id.Name("p-", 1), err)
 		}
-		return oncetest.DropRequest
+		server.Clear()
+		server.Remove(taken)
+		again, err := c.Create(t.Context(), configMapMapping, configMap(), id.At(r.Name))
+		if err != nil || again.Outcome != protocol.Found || again.Name != r.Name || len(server.Objects()) != 1 {
+			t.Errorf("%v of %q, want found of %q, and 1 object: %v: %v", again.Outcome, again.Name, r.Name, err, server.Requests())
+		}
 	})
-	c := creatorFor(t, server.Config(), func(s *Settings) { s.RetryTimeout = 100 * time.Millisecond })
-	r, err := c.Create(t.Context(), configMapMapping, configMap(), id)
-	if err == nil || r.Outcome != protocol.Unknown || r.Name != id.Name("p-", 1) {
-		t.Fatalf("%v of %q, want an error, and unknown of %q: %v", r.Outcome, r.Name, id.Name("p-", 1), err)
-	}
-	server.Clear()
-	server.Remove(taken)
-	again, err := c.Create(t.Context(), configMapMapping, configMap(), id.At(r.Name))
-	if err != nil || again.Outcome != protocol.Found || again.Name != r.Name || len(server.Objects()) != 1 {
-		t.Errorf("%v of %q, want found of %q, and 1 object: %v: %v", again.Outcome, again.Name, r.Name, err, server.Requests())
-	}
 }

@@ -221,7 +221,11 @@ func TestOutcomes(t *testing.T) {
 	for _, test := range cases {
 		t.Run(test.outcome, func(t *testing.T) {
 			t.Parallel() // new content waits for some seconds
-			f := newFixture(t, func(c *Config) { c.RetryTimeout = 300 * time.Millisecond })
+			f := newFixture(t, func(c *Config) {
+				if test.status == 429 || test.status >= 500 { // ends with its time
+					c.RetryTimeout = 300 * time.Millisecond
+				}
+			})
 			test.prepare(f)
 			f.proxy.table.keep = time.Minute // nothing depends on how long the test needs
 			began := time.Now()
@@ -475,10 +479,9 @@ func TestKeptObjectIsRead(t *testing.T) {
 
 // A create that is repeated after a 504 goes on with the same object.
 func TestRepeatedAfterUnknown(t *testing.T) {
-	f := newFixture(t, func(c *Config) { c.RetryTimeout = 100 * time.Millisecond })
-	f.proxy.table.keep = time.Minute // nothing depends on how long the client needs
+	f := newFixture(t)
 	f.Next("create", "configmaps", oncetest.DropResponse)
-	f.Always("get", "configmaps", oncetest.DropRequest)
+	f.Always("get", "configmaps", oncetest.Forbidden)
 	first := f.post(generated)
 	details, _, _ := unstructured.NestedStringMap(first.object.Object, "details")
 	message, _, _ := unstructured.NestedString(first.object.Object, "message")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -57,7 +58,7 @@ func TestVerifyWhatFills(t *testing.T) {
 		t.Run(name, bubble(func(t *testing.T) {
 			server := newFakeServer(t, 1)
 			for i := range test.plain {
-				pod(server, fmt.Sprint("plain-", i), "")
+				pod(server, "p"+strings.Repeat("o", i), "") // no stem, so the type isn't watched
 			}
 			e := prepare(server, pods)
 			e.Discover = func(context.Context) ([]census.Resource, error) { return test.found, nil }

@@ -53,7 +53,7 @@ func serve(n int, object func(i int) metav1.ObjectMeta) *prunable {
 // pruner returns a Pruner of that server.
 func (p *prunable) pruner(t testing.TB, criteria Criteria) *Pruner {
 	t.Helper()
-	config := p.Start(t)
+	config := p.StartPipe(t)
 	config.QPS = -1
 	return &Pruner{
 		Lists: config, Deletions: config, Version: "v1.34.4", Criteria: criteria,

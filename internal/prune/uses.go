@@ -158,7 +158,7 @@ func (u *uses) has(o Object) bool {
 }
 
 // usesValid is how long the uses of a plan are believed. A list of users takes at most a tenth of the time of a run.
-var usesValid = time.Minute
+const usesValid = time.Minute
 
 // isUsed reports whether an object of a plan is in use by now.
 func (p *Pruner) isUsed(ctx context.Context, plan *Plan, o Object) (bool, error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -178,45 +179,45 @@ func TestUsersThatCannotBeListed(t *testing.T) {
 
 // During a long run, the users are listed again. An object in use by now stays. A list that fails ends the run.
 func TestUsersDuringARun(t *testing.T) {
-	defer func(before time.Duration) { usesValid = before }(usesValid)
-	usesValid = 0
 	for later, want := range map[string]string{
 		list("ns", `"spec":{"x":"run-22225"}`): "[inUse] <nil>", "Forbidden": "[] list pods: m",
 	} {
-		server := serve(3, generated)
-		deletes := server.Fault
-		server.list(map[string]string{"/api/v1/pods": later})
-		late := server.Fault
-		server.list(nil)
-		early := server.Fault
-		var deleting atomic.Bool
-		server.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
-			switch {
-			case r.Method == http.MethodDelete:
-				deleting.Store(true)
-				time.Sleep(200 * time.Millisecond) // more than ten times as long as the lists took
-				return deletes(n, w, r)
-			case deleting.Load():
-				return late(n, w, r)
+		synctest.Test(t, func(t *testing.T) {
+			server := serve(3, generated)
+			deletes := server.Fault
+			server.list(map[string]string{"/api/v1/pods": later})
+			late := server.Fault
+			server.list(nil)
+			early := server.Fault
+			var deleting atomic.Bool
+			server.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+				switch {
+				case r.Method == http.MethodDelete:
+					deleting.Store(true)
+					time.Sleep(2 * usesValid)
+					return deletes(n, w, r)
+				case deleting.Load():
+					return late(n, w, r)
+				}
+				return early(n, w, r)
 			}
-			return early(n, w, r)
-		}
-		p := server.pruner(t, Criteria{})
-		p.Concurrency = 1
-		plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{"run-"}}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		left := []v1alpha1.PruneReason{}
-		err = p.Delete(t.Context(), plan, func(r Result) {
-			if r.Outcome == LeftAlone {
-				left = append(left, r.Reason)
+			p := server.pruner(t, Criteria{})
+			p.Concurrency = 1
+			plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{"run-"}}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left := []v1alpha1.PruneReason{}
+			err = p.Delete(t.Context(), plan, func(r Result) {
+				if r.Outcome == LeftAlone {
+					left = append(left, r.Reason)
+				}
+			})
+			got, gone := fmt.Sprint(left, " ", err), strings.Join(server.deleted, " ")
+			if got != want || !strings.Contains(gone, "run-22222") || strings.Contains(gone, "run-22225") {
+				t.Errorf("%s, want %s; deleted %s", got, want, gone)
 			}
 		})
-		got, gone := fmt.Sprint(left, " ", err), strings.Join(server.deleted, " ")
-		if got != want || !strings.Contains(gone, "run-22222") || strings.Contains(gone, "run-22225") {
-			t.Errorf("%s, want %s; deleted %s", got, want, gone)
-		}
 	}
 }
 
