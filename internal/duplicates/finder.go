@@ -22,6 +22,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -61,6 +62,9 @@ type Result struct {
 	Skipped []census.Skipped
 	// Inconsistent are the names of the types whose lists have pages of different states.
 	Inconsistent []string
+	// Unlisted are the names of types that the user can't list. If there are any, no object is proposed, because it
+	// might own objects of these types. Unlisted is empty if no object could be proposed anyway.
+	Unlisted []string
 }
 
 // Find reads the cluster. An error that Find returns is about the configuration. When ctx is done, everything that
@@ -91,7 +95,7 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 		seed: first.seed, dependents: first.dependents, read: complete(summary.Skipped),
 	}
 	grader.grade(ctx, groups)
-	if err := f.checkProposed(ctx, groups, first, grader); err != nil {
+	if result.Unlisted, err = f.checkProposed(ctx, groups, first, grader, summary.Skipped); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(groups, compareGroups)
@@ -103,8 +107,11 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 }
 
 // checkProposed reads the objects of the other types, and proposes no object that owns one of them. A cluster-scoped
-// object can own objects of each namespace. checkProposed reads nothing if no object is proposed.
-func (f *Finder) checkProposed(ctx context.Context, groups []*group, first *firstPass, grader *grader) error {
+// object can own objects of each namespace. checkProposed reads nothing if no object is proposed. skipped are the types
+// that were not searched. checkProposed returns the types that the user can't list.
+func (f *Finder) checkProposed(
+	ctx context.Context, groups []*group, first *firstPass, grader *grader, skipped []census.Skipped,
+) (unlisted []string, err error) {
 	proposed := map[string][]*v1alpha1.DuplicateObject{} // by the namespace of the objects that they can own
 	for _, g := range groups {
 		namespace := f.Namespace
@@ -119,23 +126,36 @@ func (f *Finder) checkProposed(ctx context.Context, groups []*group, first *firs
 	for namespace, objects := range proposed {
 		all, err := f.All(ctx, namespace)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		all = slices.DeleteFunc(all, func(r census.Resource) bool { // those that were searched
 			return census.Contains(f.Resources, r) && (namespace == f.Namespace || !r.Namespaced)
 		})
 		summary, err := f.Scanner.Visit(ctx, all, namespace, decode.Options{}, first.newVisitor)
 		if err != nil {
-			return err
+			return nil, err
 		}
+		unlisted = append(unlisted, forbidden(slices.Concat(skipped, summary.Skipped))...)
 		grader.dependents = first.dependents
 		for _, younger := range objects {
 			grader.addDependents(younger)
 			sortReferences(younger.ReferredBy)
-			younger.Proposed = complete(summary.Skipped) && len(younger.ReferredBy) == 0
+			younger.Proposed = complete(summary.Skipped) && len(unlisted) == 0 && len(younger.ReferredBy) == 0
 		}
 	}
-	return nil
+	slices.Sort(unlisted)
+	return slices.Compact(unlisted), nil
+}
+
+// forbidden returns the types that the user can't list, without those of which nothing runs.
+func forbidden(skipped []census.Skipped) (names []string) {
+	for _, s := range skipped {
+		r := schema.GroupResource{Group: s.Group, Resource: s.Resource}
+		if s.Reason == census.Forbidden && finished.ClassOfResource(r) != finished.Inert {
+			names = append(names, r.String())
+		}
+	}
+	return names
 }
 
 // complete reports whether all objects were read that can own another object. complete ignores types that the user

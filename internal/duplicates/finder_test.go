@@ -299,6 +299,33 @@ func TestFindClusterScoped(t *testing.T) {
 	}
 }
 
+// Without permission to list a type of which objects can run, no object is proposed.
+func TestFindWithoutPermission(t *testing.T) {
+	for resource, want := range map[string]int{"children": 0, "secrets": 1, "": 1} {
+		shelf := &shelf{}
+		shelf.owned("older", 5, fields{"spec": named("older-bbbbb")})
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if path.Base(r.URL.Path) == resource {
+				http.Error(w, "", http.StatusForbidden)
+				return
+			}
+			shelf.ServeHTTP(w, r)
+		}))
+		defer server.Close()
+		finder := finderOf(server)
+		all := finder.All
+		finder.All = func(ctx context.Context, namespace string) ([]census.Resource, error) {
+			types, err := all(ctx, namespace)
+			secrets := schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+			return append(types, census.Resource{GroupVersionResource: secrets, Kind: "Secret", Namespaced: true}), err
+		}
+		result, err := finder.Find(t.Context())
+		if err != nil || len(result.Groups) != 1 || result.Groups[0].Objects[1].Proposed != (want == 1) || len(result.Unlisted) != 1-want {
+			t.Errorf("without %s: %+v, want %d proposed: %v", resource, result, want, err)
+		}
+	}
+}
+
 // Without permission to list Pods, no object is proposed.
 func TestFindWithoutPods(t *testing.T) {
 	shelf, _ := filled()

@@ -93,6 +93,7 @@ var notExplained = map[string]string{
 	"Warning: … is an audit of another cluster":                                                 "it names the file",
 	"Warning: … is only … old, so the growth per day might come from a short burst":             "it names the cause",
 	"Warning: the gate can't check … that you can't list (needs list): …":                       "it names the permission",
+	"Warning: no object is proposed, because it might own objects that you can't list: …":       "it names the types",
 	"Warning: the gate checked nothing, because namespace … is empty or doesn't exist":          "it names the permission",
 	"Warning: the report leaves out up to …, because the audit hid them":                        "it names the next command",
 	"Warning: the report leaves out … of …/…, because numbers, times and hashes are not random": "it names the cause",

@@ -156,19 +156,24 @@ func (o *options) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.Stderr.End()
-	report, coverage, err := o.search(ctx, s)
+	report, coverage, unlisted, err := o.search(ctx, s)
 	if err != nil {
 		return err
 	}
-	return s.Show(report, o.view(ctx, report, coverage))
+	view := o.view(ctx, report, coverage)
+	if len(unlisted) > 0 {
+		view.Warnings = append(view.Warnings, terminal.Warningf(
+			"no object is proposed, because it might own objects that you can't list: %s", humanize.Few(unlisted)))
+	}
+	return s.Show(report, view)
 }
 
 func (o *options) search(
 	ctx context.Context, s *scan.Session,
-) (report *v1alpha1.DuplicateReport, coverage census.Coverage, err error) {
+) (report *v1alpha1.DuplicateReport, coverage census.Coverage, unlisted []string, err error) {
 	resources, skipped, err := s.Resources(ctx, o.arguments, o.Namespace)
 	if err != nil {
-		return nil, coverage, err
+		return nil, coverage, nil, err
 	}
 	if len(o.arguments) == 0 {
 		resources = slices.DeleteFunc(resources, func(r census.Resource) bool { return r.GroupResource() == secrets })
@@ -177,23 +182,23 @@ func (o *options) search(
 	began := time.Now().Add(skew)
 	finder, err := o.finder(s, resources, began)
 	if err != nil {
-		return nil, coverage, err
+		return nil, coverage, nil, err
 	}
 	result, err := finder.Find(ctx)
 	if err != nil {
-		return nil, coverage, err
+		return nil, coverage, nil, err
 	}
 	// A namespace that doesn't exist has no objects, and every gate would pass.
 	if o.Namespace != "" && (o.gate || result.Objects == 0) && ctx.Err() == nil {
 		if _, err := s.Cluster.CheckNamespace(ctx, o.Namespace); err != nil {
-			return nil, coverage, err
+			return nil, coverage, nil, err
 		}
 	}
 	coverage = census.Coverage{
 		Types: resources, Skipped: slices.Concat(skipped, result.Skipped),
 		Namespace: o.Namespace, Named: len(o.arguments) > 0,
 	}
-	return o.report(result, coverage, began, time.Now().Add(skew)), coverage, nil
+	return o.report(result, coverage, began, time.Now().Add(skew)), coverage, result.Unlisted, nil
 }
 
 // secrets are compared only if the user names them, so others need no permission to read them.
