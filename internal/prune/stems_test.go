@@ -116,8 +116,10 @@ func TestTypesRefusedByStem(t *testing.T) {
 		return names
 	}()
 	want := []string{
-		"apiservices.apiregistration.k8s.io", "backups.velero.io", "controllerrevisions.apps", "cronjobs.batch", "customresourcedefinitions.apiextensions.k8s.io", "daemonsets.apps",
-		"deployments.apps", "namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "projects.project.openshift.io", "replicationcontrollers", "statefulsets.apps",
+		"apiservices.apiregistration.k8s.io", "backups.velero.io", "configurations.serving.knative.dev", "controllerrevisions.apps", "cronjobs.batch", "cronworkflows.argoproj.io",
+		"customresourcedefinitions.apiextensions.k8s.io", "daemonsets.apps", "deploymentconfigs.apps.openshift.io", "deployments.apps", "machines.cluster.x-k8s.io",
+		"machines.machine.openshift.io", "namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "projects.project.openshift.io", "replicationcontrollers",
+		"revisions.serving.knative.dev", "rollouts.argoproj.io", "scaledjobs.keda.sh", "services.serving.knative.dev", "statefulsets.apps",
 	}
 	if !slices.Equal(refused, want) || RefusedByStem(jobs.GroupResource()) != "" {
 		t.Errorf("refused are %q, want %q", refused, want)
