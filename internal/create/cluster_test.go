@@ -221,7 +221,7 @@ func configOf(c requests) settings {
 	return settings{Config{Copies: 1, Concurrency: 8, Attempts: 16, RetryTimeout: time.Minute}, c}
 }
 
-func (s settings) session(ctx context.Context) *Session { return newSession(ctx, s.client, s.Config) }
+func (s settings) session(ctx context.Context) *Session { return New(ctx, s.client, s.Config) }
 
 // start runs a new session with the documents, and passes its events to sink.
 func (s settings) start(ctx context.Context, sink func(*Session, Event), documents ...string) {

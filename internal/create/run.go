@@ -50,11 +50,7 @@ type Session struct {
 }
 
 // New returns the session of a run, which Create begins.
-func New(ctx context.Context, client *Client, config Config) *Session {
-	return newSession(ctx, client, config)
-}
-
-func newSession(ctx context.Context, client requests, config Config) *Session {
+func New(ctx context.Context, client requests, config Config) *Session {
 	ctx, stop := context.WithCancel(ctx)
 	s := &Session{
 		config: config, client: client, ctx: ctx, stop: stop, placeFor: map[idempotency.Place]*place{},

@@ -122,7 +122,7 @@ func (c *Creator) prepare(
 	if err != nil {
 		return nil, err
 	}
-	r := &request{client: client, mapping: mapping, namespaced: namespaced, namespace: namespace, id: id, settings: s}
+	r := &request{client: client, mapping: mapping, id: id, settings: s}
 	if s.Encode == nil {
 		object = r.stamped(object)
 		r.settings.Encode = encoderOf(object)

@@ -31,7 +31,7 @@ func TestSpecifiedFindings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &request{client: client, mapping: configMapMapping, namespaced: true, namespace: "default", settings: c.settings}
+		r := &request{client: client, mapping: configMapMapping, settings: c.settings}
 		r.settings.Encode = encoderOf(configMapObject())
 		r.sent = findings.Sent{
 			GroupKind: configMapKind, Resource: "configmaps", Namespace: "default", Prefix: "once-",

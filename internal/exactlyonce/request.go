@@ -20,13 +20,11 @@ import (
 // request sends the requests about one object. request implements server. request switches off client-go's own
 // retries, so that each POST is one of the operation.
 type request struct {
-	client     rest.Interface
-	mapping    *meta.RESTMapping
-	namespaced bool
-	namespace  string
-	id         ID
-	settings   Settings
-	sent       findings.Sent
+	client   rest.Interface
+	mapping  *meta.RESTMapping
+	id       ID
+	settings Settings
+	sent     findings.Sent
 }
 
 // post sends the object under name. post sends nothing after the end of until, even if the client's rate limiter or a
@@ -182,7 +180,7 @@ func (r *request) now(ctx context.Context) protocol.Observation {
 }
 
 func (r *request) target(to *rest.Request) *rest.Request {
-	return r.with(to).NamespaceIfScoped(r.namespace, r.namespaced).Resource(r.mapping.Resource.Resource)
+	return r.with(to).NamespaceIfScoped(r.sent.Namespace, r.sent.Namespace != "").Resource(r.mapping.Resource.Resource)
 }
 
 func (r *request) with(to *rest.Request) *rest.Request {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -35,43 +36,33 @@ func inTime(conn *connection.Connection, directive cobra.ShellCompDirective, fin
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 		defer cancel()
 		conn.DisablePrompts()
-		found := make(chan string)
+		var mu sync.Mutex // guards offered, because find can go on after ctx is done
+		offered, done := map[string]bool{}, make(chan struct{})
 		go func() {
-			defer close(found)
+			defer close(done)
 			if conn.ReadPluginPolicy(cmd) == nil {
 				_ = find(ctx, conn, word, func(s string) {
-					select {
-					case found <- s:
-					case <-ctx.Done():
+					mu.Lock()
+					defer mu.Unlock()
+					if strings.HasPrefix(s, word) && !strings.ContainsFunc(s, unsafe) {
+						offered[s] = true
 					}
 				})
 			}
 		}()
-		return gather(ctx, found, word), directive
+		select {
+		case <-done:
+		case <-ctx.Done():
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Sorted(maps.Keys(offered)), directive
 	}
 }
 
 // unsafe reports whether a shell might execute or print a character of an offered value. The completion script of
 // kubectl 1.33 and earlier lets bash expand the values, so it would execute $(…) in a name of another user.
 func unsafe(r rune) bool { return strings.ContainsRune("$`(", r) || !unicode.IsPrint(r) }
-
-// gather returns the found values that begin with word. gather ends when found is closed or ctx is done.
-func gather(ctx context.Context, found <-chan string, word string) []cobra.Completion {
-	offered := map[string]bool{}
-	for {
-		select {
-		case s, more := <-found:
-			if !more {
-				return slices.Sorted(maps.Keys(offered))
-			}
-			if strings.HasPrefix(s, word) && !strings.ContainsFunc(s, unsafe) {
-				offered[s] = true
-			}
-		case <-ctx.Done():
-			return slices.Sorted(maps.Keys(offered))
-		}
-	}
-}
 
 // Types returns the completer of TYPE[,TYPE...].
 func Types(conn *connection.Connection) cobra.CompletionFunc {
