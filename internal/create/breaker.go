@@ -1,10 +1,9 @@
 package create
 
 import (
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
 // These limits end creates when further requests would probably fail.
@@ -78,7 +77,7 @@ func (b *breakers) report(e ended, interrupted bool) {
 	case protocol.Failed, Renamed:
 		d.refused = d.refused || apistatus.RefusedForAll(e.outcome.Err)
 		b.timeOver(e)
-		b.countUnauthorized(apierrors.IsUnauthorized(e.outcome.Err))
+		b.countUnauthorized(findings.OfPost(e.outcome.Err, true) == protocol.Unauthorized) // not a webhook's 401
 	case protocol.Unknown:
 		b.timeOver(e)
 		if !interrupted {

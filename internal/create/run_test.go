@@ -12,6 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
@@ -200,6 +202,21 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			expect(t, words(begin(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-", "secrets/a/3"))), test.want...)
 		})
+	}
+}
+
+// After three objects with a 401, the credentials are of no use, unless a webhook has chosen the code.
+func TestUnauthorized(t *testing.T) {
+	for text, last := range map[string]string{
+		"Unauthorized": "1 not attempted", `admission webhook "w" denied the request: no`: "failed 4-",
+	} {
+		c := &cluster{ends: func(string) (exactlyonce.Result, error) {
+			return exactlyonce.Result{}, &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: apierrors.NewUnauthorized(text)}
+		}}
+		config := configOf(c)
+		config.Concurrency = 1
+		expect(t, words(begin(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-", "configmaps/a/4-"))),
+			"failed 1-", "failed 2-", "failed 3-", last, "end 4")
 	}
 }
 

@@ -26,8 +26,8 @@ func (r *results) waits() bool {
 	switch {
 	case len(r.differing) == 0:
 	case !r.flags.strict:
-		r.warn("existing objects differ from the input: %s. Something changed them, a webhook changes such objects, "+
-			"or another user created them.", humanize.Few(r.differing))
+		r.warn("existing objects differ from the input: %s. Something changed them, the server or a webhook changes "+
+			"such objects, or another user created them.", humanize.Few(r.differing))
 	default:
 		for _, object := range objects {
 			r.printFinal(object, nil)
