@@ -230,6 +230,7 @@ func (o *options) follower(client *create.Client, config *rest.Config) (*follow.
 	}
 	if o.flags.deletes {
 		options.Deletes = connection.Uninterrupted(config)
+		options.Deletes.RateLimiter = nil // --qps would leave no time for many objects
 	}
 	if o.flags.keys.Key != "" {
 		options.RunLabel, options.RunLabelValue = exactlyonce.RunLabel, o.flags.keys.Key.RunLabel()

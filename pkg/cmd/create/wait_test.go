@@ -17,7 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apitypes "k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
@@ -67,6 +69,29 @@ func TestDeletedWithoutALine(t *testing.T) {
 	r.deleteCreated(e)
 	if len(e.deleted) != 1 || len(e.errs) != 1 {
 		t.Errorf("deleted %q with the errors %v, want one of each", e.deleted, e.errs)
+	}
+}
+
+// --qps doesn't hold up deletions, which have a few seconds.
+func TestDeletionsHaveNoLimit(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"kind":"Job","apiVersion":"batch/v1","metadata":{"uid":"1","resourceVersion":"1"}}`)
+	}))
+	defer server.Close()
+	o := optionsWith(genericiooptions.NewTestIOStreamsDiscard())
+	o.flags.wait, o.flags.deletes = true, true
+	never := flowcontrol.NewTokenBucketRateLimiter(1e-6, 1)
+	never.Accept()
+	follower, err := o.follower(nil, &rest.Config{Host: server.URL, RateLimiter: never})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := configMap("a")
+	stored.SetUID("1")
+	follower.Add(follow.Created{Mapping: aJob("a").Mapping, Namespace: "ci", Stored: stored, Input: stored, Ours: true})
+	if end := <-follower.Delete(); end.Err != nil || end.Result != wait.Deleted {
+		t.Errorf("%+v, want that it was deleted", end)
 	}
 }
 
