@@ -53,17 +53,18 @@ type Owner struct {
 // JobRef is the Job to which the labels of a Pod refer. Its fields can be empty.
 type JobRef struct{ Name, UID string }
 
-// Label reads a label. The Job controller sets each label twice. The labels without a prefix are older.
-func (j *JobRef) Label(key, value string) {
-	switch key {
+// Label reads a label. The Job controller sets each label twice. The labels without a prefix are older. Other labels need
+// no memory.
+func (j *JobRef) Label(key, value []byte) {
+	switch string(key) {
 	case batchv1.JobNameLabel:
-		j.Name = value
+		j.Name = string(value)
 	case batchv1.ControllerUidLabel:
-		j.UID = value
+		j.UID = string(value)
 	case "job-name":
-		j.Name = cmp.Or(j.Name, value)
+		j.Name = cmp.Or(j.Name, string(value))
 	case "controller-uid":
-		j.UID = cmp.Or(j.UID, value)
+		j.UID = cmp.Or(j.UID, string(value))
 	}
 }
 

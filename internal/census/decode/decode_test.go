@@ -399,7 +399,7 @@ func BenchmarkList(b *testing.B) {
 		b.Run(format, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := List(bytes.NewReader(body), Options{NoLabels: true}, func(*object.Object) error { return nil }); err != nil {
+				if _, err := List(bytes.NewReader(body), Options{NoLabels: true, Job: true}, func(*object.Object) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}

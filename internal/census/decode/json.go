@@ -240,7 +240,7 @@ func (d *decoder) jsonLabels(value jsontext.Value) error {
 	}
 	if d.options.Job {
 		for key, value := range labels {
-			d.object.Job.Label(key, value)
+			d.object.Job.Label([]byte(key), []byte(value))
 		}
 	}
 	if !d.options.NoLabels {

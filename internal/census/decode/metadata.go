@@ -97,7 +97,7 @@ func (d *decoder) metaField(number protowire.Number, value []byte) (err error) {
 func (d *decoder) label(message []byte) error {
 	key, value, err := entry(message)
 	if d.options.Job {
-		d.object.Job.Label(string(key), string(value))
+		d.object.Job.Label(key, value)
 	}
 	if d.options.NoLabels {
 		return err
