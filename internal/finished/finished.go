@@ -56,6 +56,15 @@ const (
 // table have a regular plural.
 func ClassOfResource(resource schema.GroupResource) Class { return classes[resource] }
 
+// outlasting are the types of which nothing runs whose objects can be of no use any more. All others have an effect, or
+// data, as long as they exist, such as RoleBindings and PersistentVolumeClaims.
+var outlasting = []string{"certificatesigningrequests.certificates.k8s.io", "configmaps", "secrets", "serviceaccounts"}
+
+// Outlives reports whether objects of a resource stay after their use, so that old ones can be deleted.
+func Outlives(resource schema.GroupResource) bool {
+	return ClassOfResource(resource) == Finishes || slices.Contains(outlasting, resource.String())
+}
+
 var classes = func() map[schema.GroupResource]Class {
 	all := map[schema.GroupResource]Class{}
 	for kind := range table {

@@ -53,8 +53,8 @@ type Owner struct {
 // JobRef is the Job to which the labels of a Pod refer. Its fields can be empty.
 type JobRef struct{ Name, UID string }
 
-// Label reads a label. The Job controller sets each label twice. The labels without a prefix are older. Other labels need
-// no memory.
+// Label reads a label. The Job controller sets each label twice. The labels without a prefix are older. Other labels
+// need no memory.
 func (j *JobRef) Label(key, value []byte) {
 	switch string(key) {
 	case batchv1.JobNameLabel:

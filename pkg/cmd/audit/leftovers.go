@@ -85,10 +85,6 @@ func prunableAge(item v1alpha1.AuditItem) string {
 	return "1h"
 }
 
-// outlived are the types of which nothing runs whose objects can be of no use any more. All others have an effect, or
-// data, as long as they exist, such as RoleBindings and PersistentVolumeClaims.
-var outlived = []string{"certificatesigningrequests.certificates.k8s.io", "configmaps", "secrets", "serviceaccounts"}
-
 // isPrunable reports whether prune would accept the prefix, and delete most of its objects. Objects of which nothing
 // runs are of no use only if they pile up: with a few, such as the keys of sealed-secrets, all can be in use.
 func isPrunable(item v1alpha1.AuditItem) bool {
@@ -98,6 +94,6 @@ func isPrunable(item v1alpha1.AuditItem) bool {
 		accepts = prune.RefusedByStem(of) == ""
 	}
 	isOf := finished.ClassOfResource(of) == finished.Finishes || isStem && prune.ShowsActive(of) ||
-		item.Names >= audit.ManyRetained && slices.Contains(outlived, of.String())
+		item.Names >= audit.ManyRetained && finished.Outlives(of)
 	return accepts && isOf && !isBeingDeleted(item)
 }

@@ -138,7 +138,7 @@ func hints(r *v1alpha1.CollisionReport) (lines []string) {
 			humanize.Count(*client.Attempts, "name")), "  kubectl genname create -f FILENAME")
 	}
 	if r.Verdict.State == v1alpha1.CollisionFailing && item.Prefix != "" &&
-		finished.ClassOfResource(item.GroupResource()) != finished.Unknown {
+		finished.Outlives(item.GroupResource()) {
 		lines = append(lines, "To see which old objects you can delete, run:",
 			"  kubectl genname prune "+item.Argument()+" --older-than=24h")
 	}
