@@ -171,6 +171,12 @@ func TestRepositories(t *testing.T) {
 			"apps/a.yaml": configMap("generateName: a-"), "other/a.yaml": configMap("generateName: a-"),
 			"flux.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {path: ./apps}\n",
 		}, "apps/a.yaml:3 warning not-appliable"},
+		"kustomizations in directories of Flux": {map[string]string{
+			"apps/kustomization.yaml": "resources: [b.yaml]\n", "apps/b.yaml": configMap("name: b"), "apps/by-hand/a.yaml": configMap("generateName: a-"),
+			"more/a.yaml": configMap("generateName: a-"), "more/b/kustomization.yaml": "resources: [b.yaml]\n", "more/b/c/a.yaml": configMap("generateName: a-"),
+			"flux.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {path: ./apps}\n---\n" +
+				"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: more}\nspec: {path: ./more}\n",
+		}, "more/a.yaml:3 warning not-appliable"},
 		"a directory of Argo CD": {map[string]string{
 			"apps/a.yaml": configMap("generateName: a-"), "apps/hook.yaml": job(hook("Sync", "generateName: a-")),
 			"apps/deeper/a.yaml": configMap("generateName: a-"),

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -139,17 +140,20 @@ func appliedBy(o Manifest) []directory {
 
 func cleaned(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
 
-// appliedIn returns the name of the object that applies the directory of an object, or "".
-func (in *Input) appliedIn(o *Object) string {
-	if o.Tree.Path == "" || o.Tree.Kustomized {
+// appliedIn returns the name of the object that applies the directory of an object, or "". From a directory with a
+// kustomization on, the kustomization decides which files are applied.
+func (in *Input) appliedIn(o *Object) (by string) {
+	if o.Tree.Path == "" {
 		return ""
 	}
 	dir := cleaned(path.Dir(o.Tree.Path))
-	by := in.appliers[directoryKey{dir, false}]
-	for ; by == ""; dir = cleaned(path.Dir(dir)) {
-		if by = in.appliers[directoryKey{dir, true}]; dir == "" {
+	shallow := directoryKey{dir, false}
+	for o.Tree.Kustomized == "" || dir != cleaned(o.Tree.Kustomized) {
+		by = cmp.Or(in.appliers[shallow], in.appliers[directoryKey{dir, true}])
+		if by != "" || dir == "" {
 			break
 		}
+		dir = cleaned(path.Dir(dir))
 	}
 	return by
 }

@@ -43,8 +43,8 @@ type Tree struct {
 	Path string
 	// Change is true if a kustomization changes objects by the file, such as a patch, and doesn't create its objects.
 	Change bool
-	// Kustomized is true if the directory of the file has a kustomization.
-	Kustomized bool
+	// Kustomized is the path of the nearest directory around the file that has a kustomization, such as ".", or empty.
+	Kustomized string
 }
 
 // NewManifest returns an object of a file.

@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ var invalidName = &Rule{
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError},
 	check: func(minor int, o Manifest, report func(Finding)) {
 		renamed := o.Tree.Change || // kustomize sets the name of a Namespace, too
-			o.kind() == namespace && (o.Tree.Kustomized || o.Tree.Kustomization != "")
+			o.kind() == namespace && (o.Tree.Kustomized == path.Dir(o.Tree.Path) || o.Tree.Kustomization != "")
 		if o.Name == "" || o.GenerateName != "" || o.Exported() || o.Placeholder() || !known(o) || renamed {
 			return
 		}

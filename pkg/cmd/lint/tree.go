@@ -30,9 +30,11 @@ func (t trees) of(in repository, file string) rules.Tree {
 	}
 	tree.Path = filepath.ToSlash(relative)
 	file = filepath.Join(in.dir, relative)
-	tree.Kustomized = t.read(in, filepath.Dir(file)).kustomization != ""
 	for within, dir := "", filepath.Dir(file); ; dir = filepath.Dir(dir) {
 		about := t.read(in, dir)
+		if at, err := filepath.Rel(in.dir, dir); about.kustomization != "" && tree.Kustomized == "" && err == nil {
+			tree.Kustomized = filepath.ToSlash(at)
+		}
 		below, err := filepath.Rel(dir, file)
 		if err == nil && about.resources[filepath.ToSlash(below)] {
 			tree.Kustomization = filepath.ToSlash(filepath.Join(dir, about.kustomization))
