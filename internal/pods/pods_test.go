@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -144,6 +145,35 @@ func TestEvents(t *testing.T) {
 		}
 	}
 }
+
+// A namespace whose Pods can't be listed doesn't hide the reasons of others.
+func TestReasonsOfSeveralNamespaces(t *testing.T) {
+	unscheduled := responses{"pods": `{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"p","uid":"u"},
+		"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}]}`}
+	server := func(r *http.Request) (*http.Response, error) {
+		if strings.Contains(r.URL.Path, "/denied") {
+			return responses{}.RoundTrip(r)
+		}
+		return unscheduled.RoundTrip(r)
+	}
+	client, err := typedcore.NewForConfig(&rest.Config{Host: "http://server", Transport: roundTrip(server), QPS: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, namespaces := range map[int][]string{1: {"denied-a", "allowed", "denied-b"}, 0: {"denied-a", "denied-b"}} {
+		var owners []Owner
+		for _, namespace := range namespaces {
+			owners = append(owners, Owner{Namespace: namespace, Name: "p", UID: "u"})
+		}
+		if got, err := Reasons(t.Context(), client, Sources(owners)); len(got) != want || apierrors.IsForbidden(err) != (want == 0) {
+			t.Errorf("%q: %+v, %v, want %d", namespaces, got, err, want)
+		}
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // A source names its Jobs, as long as they are few. Jobs with manualSelector have sources of their own.
 func TestSources(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,10 +28,17 @@ type Reason struct {
 	Reason, Message string // from the cluster. The message can be empty
 }
 
-// Reasons returns the reasons in the order of the names.
+// Reasons returns the reasons in the order of the names. It leaves out namespaces without permission to list Pods. The
+// error is Forbidden if those are all.
 func Reasons(ctx context.Context, client typedcore.CoreV1Interface, sources []Source) (all []Reason, err error) {
+	denied := 0
 	for _, s := range sources {
 		found, active, err := s.pods(ctx, client)
+		if apierrors.IsForbidden(err) {
+			if denied++; denied < len(sources) {
+				continue
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
