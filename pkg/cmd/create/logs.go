@@ -47,7 +47,7 @@ func (l *logPrinter) begin(e follow.LogsBegin) {
 			commands = append(commands, "  "+command+reference.In(o.Name, o.Namespace))
 		}
 	}
-	if len(commands) > 0 {
+	if len(commands) > 0 && l.stderr.Reaching == "" { // these tools don't have all flags of kubectl
 		l.stderr.Line("Other tools print the logs of these objects:\n" + strings.Join(commands, "\n"))
 	}
 	l.begins = true

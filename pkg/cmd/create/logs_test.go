@@ -5,8 +5,11 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/logs"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -51,5 +54,23 @@ func TestFailureNamesNoSidecar(t *testing.T) {
 	l.event(logs.Failure{Pod: pod, Tail: map[string][]string{"proxy": {"a"}}})
 	if want := "pod/p has failed.\n  main ended with exit code 1.\n"; out.String() != want {
 		t.Errorf("%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// The commands of other tools would ask another cluster if flags choose the cluster.
+func TestOtherToolsAskTheSameCluster(t *testing.T) {
+	run := aJob("r")
+	mapping := *run.Mapping
+	mapping.GroupVersionKind = schema.GroupVersionKind{Group: "tekton.dev", Version: "v1", Kind: "TaskRun"}
+	run.Mapping = &mapping
+	for reaching, want := range map[string]string{
+		"": "Other tools print the logs of these objects:\n  tkn taskrun logs -f r -n ci\n", "--context prod": "",
+	} {
+		var out strings.Builder
+		l := &logPrinter{stderr: terminal.NewStderr(&out)}
+		l.stderr.Reaching = reaching
+		if l.begin(follow.LogsBegin{Others: []wait.Object{run}}); out.String() != want {
+			t.Errorf("%s: %q, want %q", reaching, out.String(), want)
+		}
 	}
 }
