@@ -380,6 +380,7 @@ func TestDiscoveryFails(t *testing.T) {
 				APIVersion: "client.authentication.k8s.io/v1", Command: "false", InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
 			},
 		}),
+		"a redirect":         page(302),
 		"the 404 of a proxy": page(404),
 		"the 403 of a proxy": page(403),
 	} {

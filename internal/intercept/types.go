@@ -66,7 +66,8 @@ func (t *types) listUntilResponse(ctx context.Context, version schema.GroupVersi
 	retrier := apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, t.timeout)
 	for {
 		types, err := t.list(ctx, version)
-		if err == nil || apistatus.Final(err) || errors.As(err, new(*tls.CertificateVerificationError)) ||
+		if err == nil || apistatus.Final(err) || apistatus.Code(err)/100 == 3 || // a redirect to a login
+			errors.As(err, new(*tls.CertificateVerificationError)) ||
 			strings.Contains(err.Error(), ": getting credentials: ") || retrier.Wait(ctx, err) != nil {
 			return types, err
 		}
