@@ -14,25 +14,15 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/resid"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/untrusted"
 )
 
 // Build returns the objects of the kustomization in a directory or a remote repository as a stream of YAML documents.
 // Without generateName, it returns the same bytes as kubectl kustomize. Build also returns when ctx ends. The library
 // doesn't take a context, so the library then runs until the process ends.
 func Build(ctx context.Context, files filesys.FileSystem, dir string) ([]byte, error) {
-	var objects []byte
-	var err error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		objects, err = build(files, dir)
-	}()
-	select {
-	case <-done:
-		return objects, err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return untrusted.Within(ctx, func() ([]byte, error) { return build(files, dir) })
 }
 
 func build(files filesys.FileSystem, dir string) ([]byte, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
+	"github.com/kubectl-genname/kubectl-genname/internal/untrusted"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -27,7 +28,7 @@ type content struct {
 }
 
 func (c *content) check(ctx context.Context, source Source, config Config) {
-	text, err := load(ctx, source)
+	text, err := untrusted.Within(ctx, func() ([]byte, error) { return source.Read(ctx) })
 	if err != nil {
 		c.unreadable = []Unreadable{{File: source.Name, Err: err}}
 		return
@@ -102,23 +103,6 @@ func (c *content) add(m rules.Manifest, config Config) {
 		for _, found := range rule.Check(config.Minor, m) {
 			c.findings = append(c.findings, Finding{Finding: found, Position: found.Position()})
 		}
-	}
-}
-
-// load returns the content of a source. load also returns when ctx ends, because reading a pipe can take forever.
-func load(ctx context.Context, source Source) ([]byte, error) {
-	var text []byte
-	var err error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		text, err = source.Read(ctx)
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-done:
-		return text, err
 	}
 }
 

@@ -4,6 +4,7 @@ package untrusted
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -158,6 +159,24 @@ func (e *expansion) alias(n *yaml.Node, depth int) error {
 func allowedAliases(decoded int) float64 {
 	const low, high = 400_000, 4_000_000
 	return 0.99 - 0.89*float64(min(max(decoded, low), high)-low)/(high-low)
+}
+
+// Within returns the result of read, or the error of ctx if ctx ends first. read then goes on, because reading a pipe
+// can take forever.
+func Within(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
+	var text []byte
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		text, err = read()
+	}()
+	select {
+	case <-done:
+		return text, err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // ReadFile returns the content of a regular file of at most MaxFile bytes and maxNodes YAML nodes.
