@@ -275,7 +275,8 @@ class TestRules(unittest.TestCase):
         self.assertTrue(caught.exception.name.startswith("once-"))
 
     def test_errors_of_a_worker_process(self) -> None:
-        for error in (Failed("once-a", "text"), Mismatch("once-a", "text"), Unknown("", "text"), Interrupted("once-a")):
+        errors: List[Any] = [Failed("once-a", "a"), Mismatch("once-a", "a"), Unknown("", "a"), Interrupted("once-a")]
+        for error in errors:
             copied = pickle.loads(pickle.dumps(error))
             self.assertEqual((type(error), error.name, str(error)), (type(copied), copied.name, str(copied)))
 
