@@ -123,7 +123,8 @@ type Result struct {
 // Create doesn't change it.
 //
 // Create retries requests without a clear response for up to 5 seconds, and returns as soon as the outcome is known.
-// Create sends nothing after ctx has ended. The errors are those of this package.
+// One request has up to a minute. In that time, client-go waits and repeats the request if a 429 or 5xx has the header
+// Retry-After. Create sends nothing after ctx has ended. The errors are those of this package.
 func (c *Creator) Create(ctx context.Context, object runtime.Object, id ID) (Result, error) {
 	o, err := c.newOperation(ctx, object, id)
 	if err != nil {

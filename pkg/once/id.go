@@ -47,7 +47,8 @@ func ForOwner(owner metav1.Object, purpose string) (ID, error) {
 // object carries a hash of the key, not the key. Without a secret, other users can test a guess of the key against the
 // hash.
 //
-// If the object exists and was created with other content, Create returns ErrMismatch.
+// If the object exists and was created with other content, Create returns ErrMismatch. The data of a Secret counts only
+// with WithSecret. Without it, Create returns Found, and Result.Differs if the data on the server differs.
 func FromKey(key string) (ID, error) {
 	if err := derive.CheckKey(key); err != nil {
 		return ID{}, invalid("%v", err)

@@ -79,24 +79,28 @@ func TestInterruptedInRequest(t *testing.T) {
 	}
 }
 
-// Requests without a clear response are repeated for 5 seconds. Then the outcome is
-// unknown.
+// Requests without a clear response are repeated for 5 seconds. Then the outcome is unknown. client-go waits for a
+// Retry-After during a request, so a request has a limit.
 func TestEndOfRetries(t *testing.T) {
-	for name, prepare := range map[string]func(*oncetest.Server){
-		"each POST is lost": func(s *oncetest.Server) { s.Always("create", "*", oncetest.DropRequest) },
-		"each GET is about another object": func(s *oncetest.Server) {
+	for name, test := range map[string]struct {
+		prepare func(*oncetest.Server)
+		longest time.Duration
+	}{
+		"each POST is lost": {func(s *oncetest.Server) { s.Always("create", "*", oncetest.DropRequest) }, 5 * time.Second},
+		"each GET is about another object": {func(s *oncetest.Server) {
 			s.Always("create", "*", oncetest.Conflict)
 			s.Always("get", "*", otherObject(http.StatusOK))
-		},
+		}, 5 * time.Second},
+		"Retry-After": {func(s *oncetest.Server) { s.Always("create", "*", oncetest.TooManyRequests(30)) }, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, creator := newServerAndCreator()
-				prepare(server)
+				test.prepare(server)
 				start, object := time.Now(), configMap()
 				result, err := creator.Create(t.Context(), object, idOf(t))
 				wantError(t, object, result, err, once.ErrUnknown, "")
-				if took := time.Since(start); took < time.Second || took > 5*time.Second {
+				if took := time.Since(start); took < test.longest/5 || took > test.longest {
 					t.Errorf("it took %s", took)
 				}
 			})
