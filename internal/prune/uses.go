@@ -57,17 +57,23 @@ var templates = map[schema.GroupResource]bool{
 	{Group: "keda.sh", Resource: "scaledjobs"}:        true,
 }
 
-// usersOf returns the users, with those types of the server that make Pods later, such as queued runs.
+// usersOf returns the users, with those types of the server that make Pods later, such as queued runs. Velero's types
+// make none.
 func usersOf(types []census.Resource) []user {
 	all := slices.Clone(users)
 	for _, r := range types {
 		of := r.GroupResource()
-		isListed := slices.ContainsFunc(users, func(u user) bool { return u.GroupResource() == of })
-		if !isListed && (finished.ClassOfResource(of) == finished.Finishes || templates[of]) {
+		runs := finished.ClassOfResource(of) == finished.Finishes && of.Group != "velero.io" || templates[of]
+		if runs && !IsUser(of) {
 			all = append(all, user{r, []string{"spec"}})
 		}
 	}
 	return all
+}
+
+// IsUser reports whether objects of a type of Kubernetes use others by name.
+func IsUser(of schema.GroupResource) bool {
+	return slices.ContainsFunc(users, func(u user) bool { return u.GroupResource() == of })
 }
 
 func newUser(group, kind, resource string, path ...string) user {

@@ -288,7 +288,7 @@ func (o *options) planCommand(
 	if !o.running && len(unknownEnds(plan, o.stem)) > 0 {
 		words = append(words, "--running")
 	}
-	mayBeUsed := len(report.Skipped) > 0
+	mayBeUsed := needsInUse(report)
 	if mayBeUsed {
 		words = append(words, "--in-use")
 	}

@@ -140,6 +140,22 @@ func TestLinesAboutKeptAndRestored(t *testing.T) {
 	}
 }
 
+// Only if a type of Kubernetes can't be listed, objects that might be in use need --in-use.
+func TestTypesThatCannotBeListed(t *testing.T) {
+	for skipped, want := range map[v1alpha1.Skipped]string{
+		{Resource: "pods"}: "--in-use --max-delete 1", {Group: "argoproj.io", Resource: "workflows"}: "",
+	} {
+		report := &v1alpha1.PruneReport{Skipped: []v1alpha1.Skipped{skipped}}
+		report.Summary.Chosen = 1
+		o := options{yes: true}
+		words := o.planCommand(&prune.Plan{}, report, "")
+		gate := o.planView(&prune.Plan{}, report, "", nil).Gate
+		if got := strings.Join(words[3:], " "); got != want || (gate != nil) != (want != "") {
+			t.Errorf("without permission to list %s: %q and %v, want %q", skipped.Resource, got, gate, want)
+		}
+	}
+}
+
 func TestOrphansComplete(t *testing.T) {
 	streams := genericiooptions.NewTestIOStreamsDiscard()
 	cmd := New(connection.New(streams), streams)

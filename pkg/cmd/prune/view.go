@@ -46,7 +46,7 @@ func (o *options) planView(
 		return scan.View{Verdict: append(lines, o.jobLines(plan, report, namespace)...)}
 	}
 	v := scan.View{Gate: exceeded(report, o.maxDelete)}
-	if v.Gate == nil && o.yes && len(report.Skipped) > 0 {
+	if v.Gate == nil && o.yes && needsInUse(report) {
 		v.Gate = errors.New("some of these objects might be in use. Nothing was deleted. To delete them, add --in-use")
 	}
 	if ends := unknownEnds(plan, o.stem); len(ends) > 0 {
@@ -177,6 +177,14 @@ func exceeded(report *v1alpha1.PruneReport, limit share) error {
 	return &exitcode.Error{Code: exitcode.Gate, Lines: []string{terminal.Errorf(
 		"the plan deletes %s of %s, above --max-delete %s. Nothing was deleted",
 		humanize.Grouped(total.Chosen), humanize.Count(all, "object"), limit.text)}}
+}
+
+// needsInUse reports whether Kubernetes' own types can't be listed whose objects use others. The types of other
+// controllers cause only a warning, because with --in-use, objects that Pods use would be deleted, too.
+func needsInUse(report *v1alpha1.PruneReport) bool {
+	return slices.ContainsFunc(report.Skipped, func(s v1alpha1.Skipped) bool {
+		return prune.IsUser(schema.GroupResource{Group: s.Group, Resource: s.Resource})
+	})
 }
 
 func planWarnings(report *v1alpha1.PruneReport) (lines []string) {
