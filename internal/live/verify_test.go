@@ -193,6 +193,7 @@ func TestRestoredWithTheSameNumber(t *testing.T) {
 			e := start(t, server, pods)
 			addRuns(server, 60)
 			e.hasRuns(t, 110)
+			time.Sleep(time.Second) // a restore takes seconds
 			backup.RestoreUnder()
 			addRuns(server, 20)
 			add(server, "/api/v1/pods", "other-", 300)
