@@ -213,7 +213,9 @@ func TestUsersDuringARun(t *testing.T) {
 					left = append(left, r.Reason)
 				}
 			})
+			server.Lock() // a DELETE can be in flight
 			got, gone := fmt.Sprint(left, " ", err), strings.Join(server.deleted, " ")
+			server.Unlock()
 			if got != want || !strings.Contains(gone, "run-22222") || strings.Contains(gone, "run-22225") {
 				t.Errorf("%s, want %s; deleted %s", got, want, gone)
 			}

@@ -198,8 +198,8 @@ func TestWrongVariants(t *testing.T) {
 		{"Retry-After is ignored", "client.py", "max(response.retry_after, min(", "max(0, min(", "throttled"},
 		{"a 307 is followed", "transport.py", "retries=False, redirect=False", "retries=3", "307 with Location"},
 		{
-			"a kept connection that is lost is not sent", "transport.py", "urllib3.exceptions.ConnectTimeoutError))",
-			"urllib3.exceptions.ConnectTimeoutError, urllib3.exceptions.ProtocolError))", "each request lost until the time is over",
+			"a kept connection that is lost is not sent", "transport.py", "sent=encoded is None or encoded.tell() > 0)",
+			"sent=not isinstance(error, urllib3.exceptions.ProtocolError))", "each request lost until the time is over",
 		},
 		{
 			"the group has the version", "client.py", `("key", self.key), group, kind`, `("key", self.key), group and self.manifest["apiVersion"], kind`,
