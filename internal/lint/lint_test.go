@@ -61,7 +61,7 @@ func TestManyDocuments(t *testing.T) {
 		if _, err := Run(t.Context(), []Source{source("a.yaml", text)}, Config{Minor: 37}); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(began); took > 10*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("%s: %s", name, took)
 		}
 	}

@@ -104,8 +104,8 @@ func TestHostilePatterns(t *testing.T) {
 		list, _ := newIgnoreList("/r", []string{pattern})
 		list.match("/r/"+name, false)
 		list.match("/r/"+strings.Repeat("a/", 200)+"a", false)
-		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("%s took %s, want at most 5s", pattern, took)
+		if took := time.Since(start); took > time.Minute {
+			t.Errorf("%s took %s, want at most a minute", pattern, took)
 		}
 	}
 }
@@ -127,8 +127,8 @@ func FuzzIgnoreList(f *testing.F) {
 		start := time.Now()
 		list, _ := newIgnoreList("/r", strings.Split(text, "\n"))
 		list.match(filepath.Join("/r", name), false)
-		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("it took %s, want at most 10s", took)
+		if took := time.Since(start); took > time.Minute {
+			t.Errorf("it took %s, want at most a minute", took)
 		}
 		comments, wrong := newIgnoreList("/r", []string{"#" + strings.ReplaceAll(text, "\n", ""), ""})
 		if len(comments.patterns) > 0 || wrong != "" {
