@@ -64,11 +64,11 @@ func TestDifferences(t *testing.T) {
 		"names that occur twice": {
 			`{mounts: [{name: a, path: /x}, {name: a, path: /y}]}`, `{mounts: [{name: a, path: /y}, {name: a, path: /x}]}`, nil,
 		},
-		"injected items at the end": {`{volumes: [{name: a}, {name: b}, {p: 3}]}`, `{volumes: [{name: a}, {name: b}, {p: 3}, {name: proxy}]}`, nil},
-		"an injected finalizer":     {`{metadata: {finalizers: [a, b]}}`, `{metadata: {finalizers: [a, x, b]}}`, nil},
-		"a changed item":            {`{containers: [{name: a, image: i}]}`, `{containers: [{name: z}, {name: a, image: j}]}`, []string{"containers[0].image"}},
-		"an injected item after it": {`{containers: [{name: a, image: i}]}`, `{containers: [{name: a, image: j}, {name: z}]}`, []string{"containers[0].image"}},
-		"missing items":             {`{env: [{name: a}, {b: 1}]}`, `{env: [{name: z}, {d: 1}, {d: 2}]}`, []string{"env[0]", "env[1]"}},
+		"injected items at the end":   {`{volumes: [{name: a}, {name: b}, {p: 3}]}`, `{volumes: [{name: a}, {name: b}, {p: 3}, {name: proxy}]}`, nil},
+		"an injected finalizer":       {`{metadata: {finalizers: [a, b]}}`, `{metadata: {finalizers: [a, x, b]}}`, nil},
+		"a changed item":              {`{containers: [{name: a, image: i}]}`, `{containers: [{name: z}, {name: a, image: j}]}`, []string{"containers[0].image"}},
+		"an item after a changed one": {`{containers: [{name: a, image: i}]}`, `{containers: [{name: a, image: j}, {name: z}]}`, []string{"containers[0].image"}},
+		"missing items":               {`{env: [{name: a}, {b: 1}]}`, `{env: [{name: z}, {d: 1}, {d: 2}]}`, []string{"env[0]", "env[1]"}},
 		"an added subject": {
 			`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, subjects: [{kind: User, name: a}]}`,
 			`{subjects: [{kind: User, name: a}, {kind: User, name: b}]}`,
