@@ -59,7 +59,8 @@ func (p *prunable) pruner(t testing.TB, criteria Criteria) *Pruner {
 		Lists: config, Deletions: config, Version: "v1.34.4", Criteria: criteria,
 		Concurrency: 8, RetryTimeout: time.Second,
 		Types: func(context.Context) ([]census.Resource, error) {
-			return []census.Resource{workflows, jobs, configMaps, typeOf("keda.sh", "ScaledJob", "scaledjobs")}, nil
+			gateways := typeOf("gateway.networking.k8s.io", "Gateway", "gateways")
+			return []census.Resource{workflows, jobs, configMaps, gateways, typeOf("keda.sh", "ScaledJob", "scaledjobs")}, nil
 		},
 	}
 }

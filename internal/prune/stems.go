@@ -37,6 +37,11 @@ var refusedByStem = map[schema.GroupResource]string{
 	{Group: "machine.openshift.io", Resource: "machines"}:                  "their Nodes would be deleted, too",
 	{Group: "apps", Resource: "controllerrevisions"}:                       "StatefulSets make Pods from old ones, too",
 
+	{Group: "kubevirt.io", Resource: "virtualmachines"}:                    "they run Pods",
+	{Group: "storage.k8s.io", Resource: "volumeattachments"}:               "volumes in use would be detached",
+	{Group: "snapshot.storage.k8s.io", Resource: "volumesnapshotcontents"}: "their data might be deleted, too",
+	{Group: "longhorn.io", Resource: "volumes"}:                            "their data would be deleted, too",
+
 	{Group: "velero.io", Resource: "backups"}: "Velero makes them again (use velero backup delete)",
 }
 

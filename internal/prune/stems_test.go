@@ -120,6 +120,7 @@ func TestTypesRefusedByStem(t *testing.T) {
 		"customresourcedefinitions.apiextensions.k8s.io", "daemonsets.apps", "deploymentconfigs.apps.openshift.io", "deployments.apps", "machines.cluster.x-k8s.io",
 		"machines.machine.openshift.io", "namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "projects.project.openshift.io", "replicationcontrollers",
 		"revisions.serving.knative.dev", "rollouts.argoproj.io", "scaledjobs.keda.sh", "services.serving.knative.dev", "statefulsets.apps",
+		"virtualmachines.kubevirt.io", "volumeattachments.storage.k8s.io", "volumes.longhorn.io", "volumesnapshotcontents.snapshot.storage.k8s.io",
 	}
 	if !slices.Equal(refused, want) || RefusedByStem(jobs.GroupResource()) != "" {
 		t.Errorf("refused are %q, want %q", refused, want)

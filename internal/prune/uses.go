@@ -32,7 +32,7 @@ var usable = []schema.GroupResource{
 
 func isUsable(pool *Pool) bool { return slices.Contains(usable, pool.Resource.GroupResource()) }
 
-// user is a type whose objects are Pods, or have a template of Pods or names that Pods get.
+// user is a type whose objects are Pods, or have a template of Pods, or name objects that Pods or proxies get.
 type user struct {
 	census.Resource
 	path []string // path of the Pod's spec, or of another field that has the names
@@ -49,21 +49,30 @@ var users = []user{
 	newUser("apps", "DaemonSet", "daemonsets", "spec", "template", "spec"),
 	newUser("apps", "ControllerRevision", "controllerrevisions", "data"), // as old ReplicaSets
 	newUser("", "ServiceAccount", "serviceaccounts", "imagePullSecrets"), // each new Pod gets these
+	newUser("networking.k8s.io", "Ingress", "ingresses"),                 // proxies read annotations, too
 }
 
-// templates are the types of other controllers whose objects make runs, as CronJobs do.
-var templates = map[schema.GroupResource]bool{
-	{Group: "argoproj.io", Resource: "cronworkflows"}: true,
-	{Group: "keda.sh", Resource: "scaledjobs"}:        true,
+// naming are the types of other controllers whose objects make runs, as CronJobs do, or name certificates, values of
+// charts or disks.
+var naming = map[schema.GroupResource]bool{
+	{Group: "argoproj.io", Resource: "cronworkflows"}:                  true,
+	{Group: "keda.sh", Resource: "scaledjobs"}:                         true,
+	{Group: "gateway.networking.k8s.io", Resource: "gateways"}:         true,
+	{Group: "networking.istio.io", Resource: "gateways"}:               true,
+	{Group: "traefik.io", Resource: "ingressroutes"}:                   true,
+	{Group: "projectcontour.io", Resource: "httpproxies"}:              true,
+	{Group: "helm.toolkit.fluxcd.io", Resource: "helmreleases"}:        true,
+	{Group: "kustomize.toolkit.fluxcd.io", Resource: "kustomizations"}: true,
+	{Group: "kubevirt.io", Resource: "virtualmachines"}:                true,
 }
 
-// usersOf returns the users, with those types of the server that make Pods later, such as queued runs. Velero's types
-// make none.
+// usersOf returns the users, with those types of the server that make Pods later, such as queued runs, or that name
+// objects. Velero's types make no Pods.
 func usersOf(types []census.Resource) []user {
 	all := slices.Clone(users)
 	for _, r := range types {
 		of := r.GroupResource()
-		runs := finished.ClassOfResource(of) == finished.Finishes && of.Group != "velero.io" || templates[of]
+		runs := finished.ClassOfResource(of) == finished.Finishes && of.Group != "velero.io" || naming[of]
 		if runs && !IsUser(of) {
 			all = append(all, user{r, []string{"spec"}})
 		}
@@ -151,6 +160,7 @@ func (u *uses) visit(o *object.Object) error {
 	var value any
 	err := json.Unmarshal(part, &value)
 	object.EachText(value, func(text string) {
+		text = text[strings.LastIndexByte(text, '/')+1:] // an annotation can have NAMESPACE/NAME
 		if slices.ContainsFunc(u.prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) }) {
 			u.names[[2]string{o.Namespace, text}] = true
 		}
@@ -174,8 +184,11 @@ func (p *Pruner) isUsed(ctx context.Context, plan *Plan, o Object) (bool, error)
 		if err != nil {
 			return false, err
 		}
-		if len(now.skipped) > len(u.skipped) {
-			return false, errors.New(now.skipped[0].Message)
+		for _, s := range now.skipped {
+			isOf := func(k v1alpha1.Skipped) bool { return k.Group == s.Group && k.Resource == s.Resource }
+			if !slices.ContainsFunc(u.skipped, isOf) {
+				return false, errors.New(s.Message)
+			}
 		}
 		plan.uses = now
 	}

@@ -115,6 +115,9 @@ func TestUsers(t *testing.T) {
 		"a queued Workflow":         {"/apis/argoproj.io/v1/workflows", list("ns", template), 1},
 		"a Workflow that has ended": {"/apis/argoproj.io/v1/workflows", list("ns", `"status":{"phase":"Succeeded"},`+template), 0},
 		"a ScaledJob":               {"/apis/keda.sh/v1/scaledjobs", list("ns", template), 1},
+		"an Ingress":                {"/apis/networking.k8s.io/v1/ingresses", list("ns", `"spec":{"tls":[{"secretName":"run-22222"}]}`), 1},
+		"an Ingress's annotation":   {"/apis/networking.k8s.io/v1/ingresses", strings.Replace(list("ns", `"spec":{}`), `},"spec"`, `,"annotations":{"auth-secret":"ns/run-22222"}},"spec"`, 1), 1},
+		"a Gateway":                 {"/apis/gateway.networking.k8s.io/v1/gateways", list("ns", `"spec":{"listeners":[{"tls":{"certificateRefs":[{"name":"run-22222"}]}}]}`), 1},
 		"tokens":                    {"/api/v1/serviceaccounts", list("ns", `"secrets":[{"name":"run-22222"}]`), 0},
 	} {
 		lists := map[string]string{test.path: test.list}
@@ -177,17 +180,19 @@ func TestUsersThatCannotBeListed(t *testing.T) {
 	}
 }
 
-// During a long run, the users are listed again. An object in use by now stays. A list that fails ends the run.
+// During a long run, the users are listed again. An object in use by now stays. A list that fails ends the run, unless it
+// failed before.
 func TestUsersDuringARun(t *testing.T) {
+	const failed, path = "/api/v1/pods", "/apis/apps/v1/deployments"
 	for later, want := range map[string]string{
-		list("ns", `"spec":{"x":"run-22225"}`): "[inUse] <nil>", "Forbidden": "[] list pods: m",
+		list("ns", `"spec":{"template":{"spec":{"x":"run-22225"}}}`): "[inUse] <nil>", "Forbidden": "[] list deployments.apps: m",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			server := serve(3, generated)
 			deletes := server.Fault
-			server.list(map[string]string{"/api/v1/pods": later})
+			server.list(map[string]string{failed: "NotFound", path: later})
 			late := server.Fault
-			server.list(nil)
+			server.list(map[string]string{failed: "NotFound"})
 			early := server.Fault
 			var deleting atomic.Bool
 			server.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool {

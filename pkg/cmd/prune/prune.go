@@ -68,8 +68,8 @@ var longHelp = templates.LongDesc(`
 	from PREFIX. With --stem, it deletes objects whose names are PREFIX and a number, a time, a
 	hash or a revision. With --orphaned, it deletes Pods without a controller whose labels name a
 	Job that doesn't exist. It keeps objects that have a controller, unless you set --owned. It
-	keeps ConfigMaps, Secrets, ServiceAccounts and PersistentVolumeClaims that templates of Pods
-	or unfinished objects of the kinds below use by name, unless you set --in-use.
+	keeps ConfigMaps, Secrets, ServiceAccounts and PersistentVolumeClaims that templates of Pods,
+	Ingresses or unfinished objects of the kinds below use by name, unless you set --in-use.
 
 	prune keeps objects that have not finished, unless you set --running. It recognizes them by
 	the status of these kinds:
