@@ -291,5 +291,5 @@ func (b *builder) compared(result *Result, read []census.Resource) {
 		result.OnlyNamespace = b.old.report.Scope.Namespace
 	}
 	result.OtherCluster = b.old.isOfAnother(result.Report.Server.ClusterUID)
-	result.OnlyPrefixes = b.old.onlyPrefixes(b.config.Prefixes)
+	result.OnlyPrefixes = b.old.onlyPrefixes(b.config.named())
 }

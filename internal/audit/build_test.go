@@ -249,16 +249,16 @@ func TestNotFound(t *testing.T) {
 	of := map[schema.GroupResource][]string{{Group: "batch", Resource: "jobs"}: {"a-"}, {Resource: "pods"}: {"a-", "b-"}}
 	const release = "sh.helm.release.v1.payments-of-the-shop-in-the-eu-central-1.v" // a stem, which isn't truncated
 	for _, test := range []struct {
-		config Config
-		want   []string
+		config      Config
+		want, scope []string
 	}{
-		{Config{MinCount: 10, Prefixes: []string{"a-", "none-", "lost-", "nonsuch-"}}, []string{"none-", "lost-", "nonsuch-"}},
-		{Config{Prefixes: []string{"a-", "b-"}, PrefixesOf: of}, []string{"pods/a-", "pods/b-"}},
-		{Config{Prefixes: []string{release[:58], release}}, nil},
-		{Config{Prefixes: []string{release[:58], release + "2"}}, []string{release[:58]}},
+		{Config{MinCount: 10, Prefixes: []string{"a-", "none-", "lost-", "nonsuch-"}}, []string{"none-", "lost-", "nonsuch-"}, []string{"a-", "none-", "lost-", "nonsuch-"}},
+		{Config{Prefixes: []string{"a-", "b-"}, PrefixesOf: of}, []string{"pods/a-", "pods/b-"}, []string{"jobs.batch/a-", "pods/a-", "pods/b-"}},
+		{Config{Prefixes: []string{release[:58], release}}, nil, []string{release[:58]}},
+		{Config{Prefixes: []string{release[:58], release + "2"}}, []string{release[:58]}, []string{release[:58]}},
 	} {
 		result := finish(t, building(test.config, pool("a-", 5), pool("none-", 0), pool("other-", 100), pool(release, 3)))
-		if diff := cmp.Diff(test.want, result.NotFound); diff != "" {
+		if diff := cmp.Diff(test.want, result.NotFound) + cmp.Diff(test.scope, result.Report.Scope.Prefixes); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}

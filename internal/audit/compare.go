@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -122,7 +123,15 @@ func (b *baseline) covers(key v1alpha1.PrefixRef) bool {
 	scope := b.report.Scope
 	return b.types[key.GroupResource()] && !b.missed(key) &&
 		(scope.AllNamespaces || key.Namespace == scope.Namespace || key.Namespace == "") &&
-		(len(scope.Prefixes) == 0 || slices.Contains(scope.Prefixes, key.Prefix))
+		(len(scope.Prefixes) == 0 || b.isNamed(key))
+}
+
+// isNamed reports whether the user of the earlier audit named a prefix, as PREFIX or TYPE/PREFIX.
+func (b *baseline) isNamed(key v1alpha1.PrefixRef) bool {
+	prefix := names.EffectivePrefix(key.Prefix)
+	return slices.ContainsFunc(b.report.Scope.Prefixes, func(named string) bool {
+		return named == prefix || named == key.GroupResource().String()+"/"+prefix
+	})
 }
 
 // before returns the smallest and the largest number of names that a name pool can have had in the earlier audit.
@@ -132,10 +141,9 @@ func (b *baseline) before(key v1alpha1.PrefixRef, pool *pools.Pool) (least, most
 		return before, before
 	}
 	hidden, scope := b.hidden, b.report.Scope
-	isNamed := slices.Contains(scope.Prefixes, key.Prefix)
 	least = scope.MinCount
 	switch {
-	case key.Naming == v1alpha1.NamingNone && !isNamed: // the user names it now
+	case key.Naming == v1alpha1.NamingNone && !b.isNamed(key): // the user names it now
 		return -1, -1
 	case pool.ClientGenerated: // with fewer names it was not evident
 		most = max(scope.MinCount, pools.MinEvident) - 1
@@ -227,7 +235,10 @@ func (b *baseline) onlyPrefixes(now []string) []string {
 		return nil
 	}
 	before := b.report.Scope.Prefixes
-	isOther := func(prefix string) bool { return !slices.Contains(before, prefix) }
+	isOther := func(named string) bool {
+		_, prefix, _ := strings.Cut(named, "/")
+		return !slices.Contains(before, named) && !slices.Contains(before, prefix)
+	}
 	if len(now) > 0 && !slices.ContainsFunc(now, isOther) {
 		return nil
 	}

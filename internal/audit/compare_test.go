@@ -87,6 +87,7 @@ func TestGrowth(t *testing.T) {
 			r.Scope.AllNamespaces, r.Scope.Namespace = false, "prod"
 		}), pool("p-", 150), nil},
 		{"of another prefix", saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = []string{"q-"} }), pool("p-", 150), nil},
+		{"of another type's prefix", saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = []string{"jobs.batch/q-", "pods/p-"} }), pool("p-", 150), nil},
 	} {
 		if diff := cmp.Diff(test.want, growthOf(t, Config{Old: test.old}, test.of)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
@@ -168,6 +169,7 @@ func TestOnlyPrefixes(t *testing.T) {
 		{before, nil, before},
 		{before, []string{"a-"}, nil},
 		{before, []string{"a-", "c-"}, before},
+		{before, []string{"jobs.batch/a-"}, nil},
 	} {
 		c := building(Config{Prefixes: test.now, Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = test.before })})
 		if got := finish(t, c).OnlyPrefixes; cmp.Diff(test.want, got) != "" {

@@ -28,7 +28,7 @@ func (b *builder) scope(resources []string) v1alpha1.AuditScope {
 		Resources: resources, LabelSelector: b.config.LabelSelector, MinCount: b.config.MinCount,
 		MinStem: b.config.MinStem, Top: b.config.Top,
 	}
-	for _, prefix := range b.config.Prefixes {
+	for _, prefix := range b.config.named() {
 		scope.Prefixes = append(scope.Prefixes, textOf(prefix))
 	}
 	if b.old != nil {

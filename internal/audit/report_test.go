@@ -34,6 +34,7 @@ func TestComplete(t *testing.T) {
 		{Config{Namespace: "ci"}, nil, skipped("pods", "ci", census.Forbidden), true},
 		{Config{}, nil, skipped("pods", "ci", census.Forbidden), false},
 		{Config{}, nil, skipped("pods", "", census.TimedOut), false},
+		{Config{}, nil, skipped("pods", "", census.NotFound), true}, // a CustomResourceDefinition was deleted meanwhile
 		{Config{}, []census.Skipped{skipped("", "", census.Undiscovered)}, pods, false},
 		{Config{FailAboveCount: &limit}, nil, pods, false},
 		{Config{FailAbove: &chance}, nil, pods, false},

@@ -71,14 +71,15 @@ var uncounted = map[string]bool{
 }
 
 // mayMiss reports whether a report is complete without a skipped type. This is true for types that never have
-// generated names. Without a gate, it is also true for types that a scan of all types can't list.
+// generated names. Without a gate, it is also true for types that a scan of all types can't list, or that were deleted
+// meanwhile.
 func (c Coverage) mayMiss(s Skipped) bool {
 	switch s.Reason {
 	case Excluded:
 		return true
 	case Undiscovered, Unreachable:
 		return s.Resource == "" && uncounted[s.Group]
-	case Forbidden, NotListable:
+	case Forbidden, NotListable, NotFound:
 		return !c.Named && !c.isPart(s) && (!c.Gated || c.AllowUnlisted)
 	}
 	return false

@@ -67,8 +67,8 @@ type AuditScope struct {
 	// Top is the value of --top: the largest number of prefixes that the report shows, or
 	// 0 for all.
 	Top int `json:"top"`
-	// Prefixes are the effective prefixes that you named; empty for all. A longer prefix is
-	// there whole, too, because it can be a stem.
+	// Prefixes are the effective prefixes that you named, as PREFIX or TYPE/PREFIX; empty for
+	// all.
 	Prefixes []string `json:"prefixes,omitempty"`
 	// ComparedWith is the creationTimestamp of the audit of --compare; absent without the flag.
 	ComparedWith *metav1.Time `json:"comparedWith,omitempty"`
