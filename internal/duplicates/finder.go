@@ -95,7 +95,7 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 		seed: first.seed, dependents: first.dependents, read: complete(summary.Skipped),
 	}
 	grader.grade(ctx, groups)
-	if result.Unlisted, err = f.checkProposed(ctx, groups, first, grader, summary.Skipped); err != nil {
+	if result.Unlisted, err = f.checkProposed(ctx, groups, first, grader, summary); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(groups, compareGroups)
@@ -107,10 +107,10 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 }
 
 // checkProposed reads the objects of the other types, and proposes no object that owns one of them. A cluster-scoped
-// object can own objects of each namespace. checkProposed reads nothing if no object is proposed. skipped are the types
-// that were not searched. checkProposed returns the types that the user can't list.
+// object can own objects of each namespace. checkProposed reads nothing if no object is proposed, and proposes none after
+// lists of mixed states, searched included. checkProposed returns the types that the user can't list.
 func (f *Finder) checkProposed(
-	ctx context.Context, groups []*group, first *firstPass, grader *grader, skipped []census.Skipped,
+	ctx context.Context, groups []*group, first *firstPass, grader *grader, searched census.Summary,
 ) (unlisted []string, err error) {
 	proposed := map[string][]*v1alpha1.DuplicateObject{} // by the namespace of the objects that they can own
 	for _, g := range groups {
@@ -135,12 +135,14 @@ func (f *Finder) checkProposed(
 		if err != nil {
 			return nil, err
 		}
-		unlisted = append(unlisted, forbidden(slices.Concat(skipped, summary.Skipped))...)
+		unlisted = append(unlisted, forbidden(slices.Concat(searched.Skipped, summary.Skipped))...)
 		grader.dependents = first.dependents
+		isMixed := len(searched.Inconsistent)+len(summary.Inconsistent) > 0
 		for _, younger := range objects {
 			grader.addDependents(younger)
 			sortReferences(younger.ReferredBy)
-			younger.Proposed = complete(summary.Skipped) && len(unlisted) == 0 && len(younger.ReferredBy) == 0
+			younger.Proposed = complete(summary.Skipped) && !isMixed && len(unlisted) == 0 &&
+				len(younger.ReferredBy) == 0
 		}
 	}
 	slices.Sort(unlisted)

@@ -299,12 +299,17 @@ func TestFindClusterScoped(t *testing.T) {
 	}
 }
 
-// Without permission to list a type of which objects can run, no object is proposed.
+// Without permission to list a type of which objects can run, or after lists of mixed states, no object is proposed.
 func TestFindWithoutPermission(t *testing.T) {
-	for resource, want := range map[string]int{"children": 0, "secrets": 1, "": 1} {
+	for resource, want := range map[string]int{"children": 0, "secrets": 1, "": 1, "mixed": 0} {
 		shelf := &shelf{}
 		shelf.owned("older", 5, fields{"spec": named("older-bbbbb")})
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if resource == "mixed" && path.Base(r.URL.Path) == "children" && r.URL.Query().Get("continue") == "" {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(`{"kind":"List","items":[],"metadata":{"resourceVersion":"1","continue":"c","remainingItemCount":9}}`))
+				return
+			}
 			if path.Base(r.URL.Path) == resource {
 				http.Error(w, "", http.StatusForbidden)
 				return
@@ -320,7 +325,7 @@ func TestFindWithoutPermission(t *testing.T) {
 			return append(types, census.Resource{GroupVersionResource: secrets, Kind: "Secret", Namespaced: true}), err
 		}
 		result, err := finder.Find(t.Context())
-		if err != nil || len(result.Groups) != 1 || result.Groups[0].Objects[1].Proposed != (want == 1) || len(result.Unlisted) != 1-want {
+		if err != nil || len(result.Groups) != 1 || result.Groups[0].Objects[1].Proposed != (want == 1) || (len(result.Unlisted) > 0) != (resource == "children") {
 			t.Errorf("without %s: %+v, want %d proposed: %v", resource, result, want, err)
 		}
 	}
