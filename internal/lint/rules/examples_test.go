@@ -32,6 +32,7 @@ func check(t *testing.T, rule *Rule, text string, tree Tree) []Finding {
 var places = map[string]Tree{
 	"The kustomization lists the file.":        {Kustomization: "kustomization.yaml"},
 	"The file is in the templates of a chart.": {Chart: "Chart.yaml"},
+	"The hook is in the templates of a chart.": {Chart: "Chart.yaml"},
 }
 
 // Every page has a good example and a bad example of each level of the rule. The examples have the

@@ -80,12 +80,15 @@ var refusedBy = map[applying]Finding{
 // applier returns the tool that applies an object, or "".
 func applier(o Manifest) applying {
 	annotations := o.GetAnnotations()
+	hook := annotations["helm.sh/hook"] != ""
 	helm := o.Tree.Chart != "" || o.GetLabels()["app.kubernetes.io/managed-by"] == "Helm"
 	switch {
 	case o.Tree.Kustomization != "":
 		return byKustomize
-	case annotations[argoHook] != "" || annotations["helm.sh/hook"] != "":
+	case annotations[argoHook] != "" || hook && !helm:
 		return ""
+	case hook: // which Helm deletes by its name before it creates it again
+		return byHelm
 	case annotations[lastApplied] != "":
 		return byKubectl
 	case tracked(annotations):
