@@ -107,8 +107,8 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 }
 
 // checkProposed reads the objects of the other types, and proposes no object that owns one of them. A cluster-scoped
-// object can own objects of each namespace. checkProposed reads nothing if no object is proposed, and proposes none after
-// lists of mixed states, searched included. checkProposed returns the types that the user can't list.
+// object can own objects of each namespace. checkProposed reads nothing if no object is proposed, and proposes none
+// after lists of mixed states, searched included. checkProposed returns the types that the user can't list.
 func (f *Finder) checkProposed(
 	ctx context.Context, groups []*group, first *firstPass, grader *grader, searched census.Summary,
 ) (unlisted []string, err error) {
