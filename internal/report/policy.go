@@ -1,8 +1,6 @@
 package report
 
 import (
-	"math"
-
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -64,18 +62,12 @@ func (p policy) expect(existing, creates int64) v1alpha1.Policy {
 		return v1alpha1.Policy{Name: p.name}
 	}
 	anyFails := p.model.AnyFails(existing, creates)
-	expected := v1alpha1.Policy{
+	return v1alpha1.Policy{
 		Name: p.name, Attempts: p.attempts,
-		NextCreateFails:          v1alpha1.Finite(p.model.NextFails(existing)),
-		AnyFails:                 v1alpha1.Finite(anyFails.Float64()),
-		AnyFailsLog10:            v1alpha1.Finite(anyFails.Log10()),
-		ExpectedFailures:         v1alpha1.Finite(p.model.ExpectedFailures(existing, creates)),
-		ExpectedFailuresRepeated: v1alpha1.Finite(p.model.ExpectedFailuresRepeated(existing, creates)),
-		ExpectedExtraAttempts:    v1alpha1.Finite(p.model.ExpectedExtraAttempts(existing, creates)),
-		Room:                     p.room,
+		NextCreateFails:  v1alpha1.Finite(p.model.NextFails(existing)),
+		AnyFails:         v1alpha1.Finite(anyFails.Float64()),
+		AnyFailsLog10:    v1alpha1.Finite(anyFails.Log10()),
+		ExpectedFailures: v1alpha1.Finite(p.model.ExpectedFailures(existing, creates)),
+		Room:             p.room,
 	}
-	if anyFails.Log10() > math.Inf(-1) {
-		expected.EquivalentSuffixLength = v1alpha1.Finite(p.model.EquivalentSuffixLength(existing, creates))
-	}
-	return expected
 }

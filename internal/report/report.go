@@ -107,22 +107,14 @@ func (c Config) items(p Population, names int64) ([]v1alpha1.CollisionItem, erro
 	if err != nil {
 		return nil, err
 	}
-	single, err := analyze.NewModel(names, 1) // retries do not matter to reuse
-	if err != nil {
-		return nil, err
-	}
 	churn, err := c.churn(p, policies)
 	if err != nil {
 		return nil, err
-	}
-	if churn != nil {
-		churn.Reuse = reuse(single, p.Existing, whole(churn.Creates))
 	}
 	var items []v1alpha1.CollisionItem
 	for _, creates := range c.Creates {
 		item := v1alpha1.CollisionItem{
 			PrefixRef: p.PrefixRef, Existing: p.Existing, Creates: creates,
-			Reuse: reuse(single, p.Existing, creates),
 			Churn: churn,
 		}
 		for _, each := range policies {
@@ -131,13 +123,6 @@ func (c Config) items(p Population, names int64) ([]v1alpha1.CollisionItem, erro
 		items = append(items, item)
 	}
 	return items, nil
-}
-
-func reuse(m analyze.Model, existing, creates int64) v1alpha1.Reuse {
-	return v1alpha1.Reuse{
-		AnyReuse:       m.AnyReuse(existing, creates).Float64(),
-		ExpectedReuses: m.ExpectedReuses(existing, creates),
-	}
 }
 
 // gate returns the items whose probability that any create fails exceeds FailAbove. gate returns nil without a gate.
@@ -185,13 +170,6 @@ func (p policy) churn(existing int64, perDay, days float64) (v1alpha1.ChurnPolic
 		AnyFails:           v1alpha1.Finite(expected.AnyFails.Float64()),
 		AnyFailsLog10:      v1alpha1.Finite(expected.AnyFails.Log10()),
 	}, err
-}
-
-func whole(creates float64) int64 {
-	if creates >= math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(math.Round(creates))
 }
 
 // safe is the room from which on a prefix has the state CollisionOK.

@@ -84,30 +84,6 @@ func (m Model) ExpectedFailures(existing, creates int64) float64 {
 	return math.Exp(m.path(existing, possible).lnSum(path.failure)) + float64(certain)
 }
 
-// ExpectedFailuresRepeated returns how many creates fail on average if each is repeated until it succeeds. The result
-// is the exact sum of q/(1-q) with q = (i/N)^t over the states i from k to k+m-1. It is +Inf if there are fewer free
-// names than creates.
-func (m Model) ExpectedFailuresRepeated(existing, creates int64) float64 {
-	existing = m.clamp(existing)
-	possible, certain := m.split(existing, creates)
-	if certain > 0 {
-		return math.Inf(1)
-	}
-	return math.Exp(m.path(existing, possible).lnSum(path.repeats))
-}
-
-// ExpectedExtraAttempts returns the mean number of attempts beyond the first of each create. The result is the sum of
-// u+u^2+...+u^(t-1) with u = i/N over the states i from k to k+m-1. Every create beyond the last free name counts
-// t-1. Each extra attempt calls every validating webhook again. Mutating webhooks are called once per create.
-func (m Model) ExpectedExtraAttempts(existing, creates int64) float64 {
-	if m.Attempts() == 1 {
-		return 0
-	}
-	existing = m.clamp(existing)
-	possible, certain := m.split(existing, creates)
-	return m.path(existing, possible).sum(path.extra, 1) + float64(certain)*float64(m.Attempts()-1)
-}
-
 // Unbounded is the Room of probability 1, which is any number of creates.
 const Unbounded = math.MaxInt64
 
@@ -137,79 +113,6 @@ func (m Model) Room(existing int64, p float64) (int64, error) {
 		}
 	}
 	return low, nil
-}
-
-// EquivalentSuffixLength returns the suffix length, a real number, that gives the same probability of any failure
-// without retries. The length is log27 of the real N' for which AnyFails in a pool of N' names with one attempt
-// equals AnyFails here. KEP-4420 compares 8 attempts with 11 characters in this way.
-//
-// It is never less than the length log27(N) of the model itself. It equals that length where
-// retries change nothing. That is with one attempt, if no create can fail (no creates, or one into
-// an empty pool), and if one must fail because the names run out.
-func (m Model) EquivalentSuffixLength(existing, creates int64) float64 {
-	existing = m.clamp(existing)
-	possible, certain := m.split(existing, creates)
-	p := m.path(existing, possible)
-	lnNames := math.Log(float64(m.Names()))
-	if m.Attempts() > 1 && p.count > 0 && certain == 0 {
-		lnNames = max(lnNames, p.lnEquivalentNames())
-	}
-	return lnNames / math.Log(AlphabetSize)
-}
-
-// lnEquivalentNames returns the logarithm of the number of names for which the path with one attempt has the same
-// hazard. The hazard of the path falls with the number of free names.
-func (p path) lnEquivalentNames() float64 {
-	hazard := p.lnSum(path.hazard)
-	p.attempts, p.lnLast = 1, 0
-	existing := math.Log(p.top) + math.Log(p.sum(path.failure, 1)) // the sum over all states
-	if existing-hazard-math.Log(p.top) > cutoff {
-		return existing - hazard
-	}
-	low, high := math.Log(p.free), existing-hazard
-	for range 60 {
-		middle := low + (high-low)/2
-		p.free = math.Exp(middle)
-		p.lnLast = -math.Log1p(p.free / p.top)
-		if p.lnSum(path.hazard) > hazard {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return math.Log(p.top + p.free)
-}
-
-// AnyReuse returns the probability that at least one of a number of creates takes a name that an earlier create of
-// them had. Each create follows a deletion, so the number of existing names stays constant. This is the birthday
-// problem among the N-k free names. Retries don't prevent a reuse, because the name of a deleted object is free. In a
-// full pool the probability is 0.
-func (m Model) AnyReuse(existing, creates int64) Probability {
-	free := m.Names() - m.clamp(existing)
-	if free == 0 {
-		return Probability{}
-	}
-	return Model{names: free, attempts: 1}.AnyFails(0, creates)
-}
-
-// ExpectedReuses returns how many of a number of creates on average take a name that an earlier one
-// of them had: m - F(1-(1-1/F)^m) with F = N-k. Each create follows a deletion, so the number of
-// existing names stays constant. In a full pool it is 0.
-func (m Model) ExpectedReuses(existing, creates int64) float64 {
-	free, n := float64(m.Names()-m.clamp(existing)), float64(max(creates, 0))
-	if free == 0 {
-		return 0
-	}
-	if n > free {
-		return n + free*math.Expm1(n*math.Log1p(-1/free))
-	}
-	term := n / 2 * (n - 1) / free // of the binomial series, in which nothing cancels
-	sum := term
-	for j := 2.0; math.Abs(term) > 1e-12*sum; j++ {
-		term *= -(n - j) / ((j + 1) * free)
-		sum += term
-	}
-	return sum
 }
 
 // Churn has the rates and failures of a steady population of names in a period. See Model.Churn.

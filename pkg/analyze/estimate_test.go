@@ -44,18 +44,3 @@ func TestChurn(t *testing.T) {
 		t.Errorf("log10 %v, want %v", rare.AnyFails.Log10(), want)
 	}
 }
-
-func TestReuseExample(t *testing.T) {
-	m := newModel(t, 14348907, 8)
-	for _, got := range []float64{
-		m.AnyReuse(14348907, 5).Float64(), m.ExpectedReuses(14348907, 5),
-		m.ExpectedReuses(0, 1), m.ExpectedReuses(0, 0), m.ExpectedReuses(0, -1), m.AnyReuse(0, 1).Float64(),
-	} {
-		if got != 0 {
-			t.Errorf("re-use where there is none: %v", got)
-		}
-	}
-	if got := m.ExpectedReuses(14348906, 5); got != 4 {
-		t.Errorf("re-uses of the only free name: %v", got)
-	}
-}

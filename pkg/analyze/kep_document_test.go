@@ -53,7 +53,10 @@ func TestKEPDocument(t *testing.T) {
 	chance := func(length, attempts int, creates int64) string {
 		return percent(model(length, attempts).AnyFails(0, creates).Float64())
 	}
-	attempts := func(existing int64) float64 { return 1 + model(5, 8).ExpectedExtraAttempts(existing, 1) }
+	attempts := func(existing float64) float64 {
+		taken := existing / float64(model(5, 1).Names())
+		return (1 - math.Pow(taken, 8)) / (1 - taken)
+	}
 	const million = 1_000_000
 	has("| 50%% by %s; %s at 5,000 |", reached(5, 1, 0.5), chance(5, 1, 5000))
 	has("| 0.1%% by %s; %s at 500 |", reached(5, 1, 0.001), chance(5, 1, 500))
@@ -73,7 +76,7 @@ func TestKEPDocument(t *testing.T) {
 		has(" | %s | %s | ", reached(length, 1, 0.001), approximation(0.001))
 	}
 	for _, creates := range []int64{10_000, 100_000, million, 1_362_495, 2_000_000, 3_000_000} {
-		has("\n| %s | %s | %.2f |", thousands(creates), chance(5, 8, creates), model(5, 8).EquivalentSuffixLength(0, creates))
+		has("\n| %s | %s | %s |", thousands(creates), chance(5, 8, creates), chance(11, 1, creates))
 	}
 }
 

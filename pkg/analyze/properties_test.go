@@ -74,8 +74,6 @@ func TestSumsAreAdditive(t *testing.T) {
 		for name, sum := range map[string]func(k, n int64) float64{
 			"hazard":   func(k, n int64) float64 { return m.AnyFails(k, n).Hazard() },
 			"failures": m.ExpectedFailures,
-			"repeated": m.ExpectedFailuresRepeated,
-			"extra":    m.ExpectedExtraAttempts,
 		} {
 			whole, parts := sum(k, n), sum(k, cut)+sum(k+cut, n-cut)
 			if whole > smallest && !near(parts, whole, 2*slack) {
@@ -97,7 +95,7 @@ func TestMonotone(t *testing.T) {
 				t.Fatalf("%s: any fails %v (%v), before %v (%v)", name, b.Float64(), b.Log10(), a.Float64(), a.Log10())
 			}
 			for i, f := range []func(Model, int64, int64) float64{
-				Model.ExpectedFailures, Model.ExpectedFailuresRepeated,
+				Model.ExpectedFailures,
 				func(m Model, k, _ int64) float64 { return m.NextFails(k) },
 			} {
 				if a, b := f(m, k, n), f(m2, k2, n2); !atMost(a, b) {
@@ -112,27 +110,6 @@ func TestMonotone(t *testing.T) {
 		}
 		if smaller := rapid.Int64Range(1, m.Names()).Draw(t, "smaller space"); smaller > k {
 			harder("smaller space", newRapidModel(t, smaller, m.Attempts()), k, n)
-		}
-	})
-}
-
-func TestReuse(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, MaxAttempts)
-		k := drawExisting(t, m)
-		n := logUniform(t, "creates", 1<<50)
-		anyReuse, expected := m.AnyReuse(k, n).Float64(), m.ExpectedReuses(k, n)
-		if !atMost(anyReuse, expected) || !(expected >= 0 && expected < float64(n)) {
-			t.Fatalf("any re-use %v, expected re-uses %v of %d creates", anyReuse, expected, n)
-		}
-		free := float64(m.Names() - k)
-		if free == 0 {
-			return
-		}
-		// the next create re-uses one of the names seen so far: n - expected
-		more := m.ExpectedReuses(k, n+1)
-		if want := expected + (float64(n)-expected)/free; float64(n) < 100*free && !near(more, want, 1e-12) {
-			t.Fatalf("%v re-uses, one create later %v, want %v", expected, more, want)
 		}
 	})
 }

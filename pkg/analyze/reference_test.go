@@ -17,8 +17,6 @@ type reference struct {
 	Thresholds []referenceRow
 	Room       []referenceRow
 	Drop       []referenceRow
-	Reuse      []referenceRow
-	Equivalent []referenceRow
 }
 
 type referenceRow struct {
@@ -81,8 +79,6 @@ func loadReference(t *testing.T) reference {
 		all.Thresholds = append(all.Thresholds, part.Thresholds...)
 		all.Room = append(all.Room, part.Room...)
 		all.Drop = append(all.Drop, part.Drop...)
-		all.Reuse = append(all.Reuse, part.Reuse...)
-		all.Equivalent = append(all.Equivalent, part.Equivalent...)
 	}
 	return all
 }
@@ -133,10 +129,6 @@ func TestReferenceRows(t *testing.T) {
 			got = m.NextFails(row.K)
 		case "sum_q":
 			got = m.ExpectedFailures(row.K, row.M)
-		case "expected_failed_persist":
-			got = m.ExpectedFailuresRepeated(row.K, row.M)
-		case "expected_extra_tries":
-			got = m.ExpectedExtraAttempts(row.K, row.M)
 		default:
 			t.Fatalf("unknown quantity %q", row.Quantity)
 		}
@@ -196,22 +188,5 @@ func TestReferenceDrop(t *testing.T) {
 		if bound < exact {
 			t.Errorf("ExpectedFailures = %v, below the exact %v: %+v", bound, exact, row)
 		}
-	}
-}
-
-func TestReferenceReuse(t *testing.T) {
-	for _, row := range loadReference(t).Reuse {
-		m := row.model(t)
-		got := m.ExpectedReuses(row.K, row.M)
-		if row.Quantity == "reuse_any" {
-			got = m.AnyReuse(row.K, row.M).Float64()
-		}
-		check(t, row.Quantity, row, got, row.Value, tolerance)
-	}
-}
-
-func TestReferenceEquivalentSuffixLength(t *testing.T) {
-	for _, row := range loadReference(t).Equivalent {
-		check(t, "equivalent", row, row.model(t).EquivalentSuffixLength(row.K, row.M), row.Value, tolerance)
 	}
 }

@@ -49,20 +49,6 @@ func (p path) hazard(g float64) float64 {
 	return -math.Log(-math.Expm1(p.attempts * p.lnTaken(g)))
 }
 
-// repeats returns q/(1-q), the expected number of failures before a success.
-func (p path) repeats(g float64) float64 {
-	if q := p.failure(g); q < 0.5 {
-		return q / (1 - q)
-	}
-	return 1 / math.Expm1(-p.attempts*p.lnTaken(g))
-}
-
-// extra returns u+u^2+...+u^(t-1) for the share u of names that exist, the expected
-// number of attempts beyond the first.
-func (p path) extra(g float64) float64 {
-	return -(p.top - g) / (p.free + g) * math.Expm1((p.attempts-1)*p.lnTaken(g))
-}
-
 // lnTaken returns the logarithm of the share of names that exist. The result is accurate if that share is not small.
 func (p path) lnTaken(g float64) float64 { return math.Log1p(-(p.free + g) / (p.top + p.free)) }
 

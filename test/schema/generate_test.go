@@ -39,7 +39,6 @@ var probabilities = map[string]bool{
 	"NextCreate.serverRetry":     true,
 	"Policy.anyFails":            true,
 	"Policy.nextCreateFails":     true,
-	"Reuse.anyReuse":             true,
 }
 
 // enums are the string types with a fixed set of values.

@@ -6,7 +6,7 @@ single states, and exact power sums (Bernoulli numbers).
 """
 import json
 import random
-from mpmath import mp, mpf, bernoulli, binomial, exp, expm1, findroot, log, log1p, loggamma, nstr, quad, diff
+from mpmath import mp, mpf, bernoulli, binomial, exp, expm1, log1p, nstr
 
 mp.dps = 80
 
@@ -19,21 +19,14 @@ def text(x):
 
 def states(k, m, n, t):
     q = [(mpf(i) / n) ** t for i in range(k, k + m)]
-    u = [mpf(i) / n for i in range(k, k + m)]
     hazard = -sum(log1p(-x) for x in q)
     return {
         "p_any_failed": -expm1(-hazard),
         "survival": exp(-hazard),
         "neg_ln_survival": hazard,
         "sum_q": sum(q),
-        "expected_failed_persist": sum(x / (1 - x) for x in q),
-        "expected_extra_tries": sum(sum_powers(x, t - 1) for x in u),
         "next_create_failure": q[0],
     }
-
-
-def sum_powers(u, n):
-    return u * (1 - u ** n) / (1 - u)
 
 
 def row(quantity, k, m, n, t, value):
@@ -89,50 +82,8 @@ def long_runs():
     return rows
 
 
-# Equivalent suffix length: the hazard without retries is a quotient of Gamma functions.
-
-EQUIVALENT = [
-    (0, 10**4, 27**5, 8), (0, 10**5, 27**5, 8), (0, 10**6, 27**5, 8), (0, 1362495, 27**5, 8), (0, 2 * 10**6, 27**5, 8),
-    (0, 3 * 10**6, 27**5, 8), (0, 10**6, 27**5, 1), (0, 10**6, 27**5, 16), (5 * 10**5, 1000, 27**5, 8), (1, 1, 27**5, 128),
-    (10**6, 1, 27**5, 8), (0, 10**9, 27**11, 2), (27**3 - 1000, 1000, 27**3, 2), (27**3 - 1000, 999, 27**3, 2),
-    (600, 129, 729, 3), (700, 28, 729, 8), (0, 729, 729, 8), (728, 1, 729, 64), (0, 19683, 19683, 1), (2, 2, 5, 3),
-]
-
-
-def equivalent(k, m, n, t):
-    want = hazard_any(k, m, n, t)
-    if m == 1:
-        return log(k / -expm1(-want)) / log(27)
-
-    def difference(ln_free):
-        names = k + m - 1 + exp(ln_free)
-        return log((m * log(names) - loggamma(names - k + 1) + loggamma(names - k - m + 1)) / want)
-
-    low, high = log(mpf(1) / 2), log(mpf(10) ** 45)
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if difference(middle) > 0 else (low, middle)
-    ln_free = findroot(difference, (low, high), tol=mpf(10) ** -60)
-    return log(k + m - 1 + exp(ln_free)) / log(27)
-
-
-def hazard_any(k, m, n, t):
-    if m <= 20000:
-        return -sum(log1p(-((mpf(i) / n) ** t)) for i in range(k, k + m))
-    return hazard(k, k + m, n, t)
-
-
-def equivalents():
-    mp.dps = 120
-    return [
-        {"k": str(k), "m": str(m), "N": str(n), "t": t, "value": text(equivalent(k, m, n, t))} for k, m, n, t in EQUIVALENT
-    ]
-
-
 if __name__ == "__main__":
-    parts = {
-        "rows": many_tries() + long_runs(), "equivalent": equivalents(),
-    }
+    parts = {"rows": many_tries() + long_runs()}
     with open(__file__.replace("extra.py", "extra.json"), "w") as out:
         lines = [f'"{name}": [\n' + ",\n".join(json.dumps(r, separators=(",", ":")) for r in rows) + "\n]" for name, rows in parts.items()]
         out.write("{\n" + ",\n".join(lines) + "\n}\n")

@@ -89,8 +89,6 @@ type CollisionItem struct {
 	// Policies are the retry policies: none, server, client and server+client, in this
 	// order.
 	Policies []Policy `json:"policies"`
-	// Reuse is the probability of taking the name of a deleted object.
-	Reuse Reuse `json:"reuse"`
 	// Churn is the forecast for the rate of --rate; null if you did not set the flag.
 	Churn *Churn `json:"churn"`
 }
@@ -145,17 +143,8 @@ type Policy struct {
 	AnyFailsLog10 *float64 `json:"anyFailsLog10"`
 	// ExpectedFailures is the mean number of failures, if failed creates are not repeated.
 	ExpectedFailures *float64 `json:"expectedFailures"`
-	// ExpectedFailuresRepeated is the mean number of failures, if each create is repeated
-	// until it succeeds; null if there are too few free names.
-	ExpectedFailuresRepeated *float64 `json:"expectedFailuresRepeated"`
-	// ExpectedExtraAttempts is the mean number of attempts beyond the first of each
-	// create. Each extra attempt calls every validating webhook again.
-	ExpectedExtraAttempts *float64 `json:"expectedExtraAttempts"`
 	// Room is the number of creates until AnyFails exceeds a probability.
 	Room *Room `json:"room"`
-	// EquivalentSuffixLength is the suffix length that gives the same AnyFails without
-	// retries; null if no create can fail.
-	EquivalentSuffixLength *float64 `json:"equivalentSuffixLength"`
 }
 
 // Room is the largest number of creates for which AnyFails is at most Probability.
@@ -164,15 +153,6 @@ type Room struct {
 	Probability float64 `json:"probability"`
 	// Creates is the number of creates; null if unlimited.
 	Creates *int64 `json:"creates"`
-}
-
-// Reuse is the probability that new objects take the name of a deleted object, if a deletion
-// precedes each create. Retries don't prevent that.
-type Reuse struct {
-	// AnyReuse is the probability that any of the creates takes such a name.
-	AnyReuse float64 `json:"anyReuse"`
-	// ExpectedReuses is the mean number of creates that take such a name.
-	ExpectedReuses float64 `json:"expectedReuses"`
 }
 
 // Churn is the forecast for a steady number of objects over a time: as many deletions as
@@ -186,8 +166,6 @@ type Churn struct {
 	Creates float64 `json:"creates"`
 	// Policies are the forecasts for the policies of the item, in the same order.
 	Policies []ChurnPolicy `json:"policies"`
-	// Reuse is the probability of taking the name of a deleted object in that time.
-	Reuse Reuse `json:"reuse"`
 }
 
 // Policy returns the policy with a name, or nil if the churn doesn't have it.
