@@ -1,5 +1,6 @@
 // Command mutants changes lines chosen by chance, one at a time, and reports the changes that no test finds. It runs
-// the tests of the package of the line, and then those of its importers. The files themselves stay as they are.
+// the tests of the package of the line that need no control plane, those of its importers, and then the recorded
+// terminals, which show what commands print. The files themselves stay as they are.
 //
 //	go run ./lab/mutants -seed 1 -n 40 ./internal/...
 package main
@@ -50,15 +51,14 @@ type tested struct {
 func main() {
 	seed := flag.Uint64("seed", 1, "seed of the choice")
 	n := flag.Int("n", 40, "number of mutants")
-	short := flag.Bool("short", true, "run the tests that need no control plane only")
 	flag.Parse()
-	if err := run(*seed, *n, *short, flag.Args()); err != nil {
+	if err := run(*seed, *n, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(seed uint64, n int, short bool, patterns []string) error {
+func run(seed uint64, n int, patterns []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	packages, err := list(ctx, patterns)
@@ -72,7 +72,7 @@ func run(seed uint64, n int, short bool, patterns []string) error {
 		if err != nil {
 			return err
 		}
-		by, err := finder(ctx, m, p, packages, short)
+		by, err := finder(ctx, m, p, packages)
 		if errors.Is(err, errInvalid) {
 			continue
 		} else if err != nil {
@@ -192,7 +192,7 @@ func isText(e *ast.BinaryExpr) bool {
 }
 
 // finder returns the package whose tests fail with the mutant, or "".
-func finder(ctx context.Context, m *mutant, p tested, packages []tested, short bool) (string, error) {
+func finder(ctx context.Context, m *mutant, p tested, packages []tested) (string, error) {
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
 		return "", err
@@ -213,28 +213,38 @@ func finder(ctx context.Context, m *mutant, p tested, packages []tested, short b
 			return "", err
 		}
 	}
-	if exec.CommandContext(ctx, "go", "build", "-overlay="+overlay, p.ImportPath).Run() != nil && ctx.Err() == nil {
+	// The sessions build the plugin with the environment that they have.
+	command := func(ctx context.Context, args ...string) error {
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay)
+		return cmd.Run()
+	}
+	if command(ctx, "build", p.ImportPath) != nil && ctx.Err() == nil {
 		return "", errInvalid
 	}
-	for _, suspect := range append([]tested{p}, importers(p, packages)...) {
+	tests := [][]string{{"-short", p.ImportPath}}
+	for _, importer := range importers(p, packages) {
+		tests = append(tests, []string{"-short", importer})
+	}
+	for _, test := range append(tests, []string{"-count=1", "./test/sessions"}) {
 		within, cancel := context.WithTimeout(ctx, limit)
-		err := exec.CommandContext(within, "go", "test", "-overlay="+overlay, "-short="+strconv.FormatBool(short), suspect.ImportPath).Run()
+		err := command(within, append([]string{"test"}, test...)...)
 		cancel()
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
 		if err != nil {
-			return suspect.ImportPath, nil
+			return test[1], nil
 		}
 	}
 	return "", nil
 }
 
-func importers(p tested, packages []tested) (all []tested) {
+func importers(p tested, packages []tested) (paths []string) {
 	for _, other := range packages {
 		if slices.Contains(slices.Concat(other.Imports, other.TestImports, other.XTestImports), p.ImportPath) && other.ImportPath != p.ImportPath {
-			all = append(all, other)
+			paths = append(paths, other.ImportPath)
 		}
 	}
-	return all
+	return paths
 }
