@@ -93,9 +93,8 @@ test-modules: # The other modules: alerts and dashboard in Prometheus' engine, t
 	$(LIBRARY) -p 1 ./...
 	for module in $(CONTROLLERS); do $(GO) test -C $$module -p 1 ./... || exit 1; done
 
-lab-test: control-plane ## Run the tests of the lab: experiment, faults, exporter, reconcile (8 minutes)
+lab-test: control-plane ## Run the tests of the lab: experiment, faults, exporter (8 minutes)
 	$(GO) test -p 2 -timeout 30m ./lab/...
-	$(GO) test -C lab/reconcile ./...
 
 race: control-plane ## Run the tests of the plugin's code under the race detector (10 minutes)
 	$(RACE) -timeout 30m ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/lint ./test/census ./lab/faults ./test/faultproxy

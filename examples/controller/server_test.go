@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,8 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Two processes create each Job once, although 25% of their requests for Jobs have faults. lab/reconcile also kills
-// such controllers.
+// Two processes create each Job once, although 25% of their requests for Jobs have faults. When the server has stored
+// a quarter of the Jobs, both are killed before one of them gets the response, and two others start.
 func TestTwoProcesses(t *testing.T) {
 	cp := controlplane.New(t)
 	server := kubernetes.NewForConfigOrDie(cp.Admin())
@@ -46,27 +48,42 @@ func TestTwoProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	mix := &faultproxy.Mix{Seed: 1, Rate: 0.25, Of: faultproxy.FaultsBut("carried out after the deadline")} // a minute
+	first, killFirst := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer killFirst()
+	var stored atomic.Int32
 	proxy := faultproxy.New(t, cp.Admin(), func(r *http.Request) faultproxy.Fault {
 		if !strings.Contains(r.URL.Path, "/jobs") || r.URL.Query().Get("watch") != "" {
 			return nil
 		}
-		return mix.Choose(r)
+		return faultproxy.Observe(mix.Choose(r), func(code int) {
+			if code == http.StatusCreated && stored.Add(1) == int32(len(workers)/4) {
+				killFirst()
+				<-r.Context().Done()
+			}
+		})
 	})
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := controlplane.WriteKubeconfig(kubeconfig, proxy.Config); err != nil {
 		t.Fatal(err)
 	}
+	start := func(ctx context.Context) *sync.WaitGroup {
+		var processes sync.WaitGroup
+		for range 2 {
+			processes.Go(func() {
+				command := exec.CommandContext(ctx, os.Args[0], "-kubeconfig="+kubeconfig, "-metrics=0")
+				command.Env, command.Stderr = append(os.Environ(), "CONTROLLER=1"), t.Output()
+				t.Log(command.Run()) // until it is killed
+			})
+		}
+		return &processes
+	}
+	start(first).Wait()
+	if n := int(stored.Load()); n < len(workers)/4 || n >= len(workers) {
+		t.Fatalf("the first processes ended with %d Jobs", n)
+	}
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
-	var processes []*exec.Cmd
-	for range 2 {
-		command := exec.CommandContext(ctx, os.Args[0], "-kubeconfig="+kubeconfig, "-metrics=0")
-		command.Env, command.Stderr = append(os.Environ(), "CONTROLLER=1"), t.Output()
-		if err := command.Start(); err != nil {
-			t.Fatal(err)
-		}
-		processes = append(processes, command)
-	}
+	processes := start(ctx)
 	found := map[string]int{}
 	count := func(ctx context.Context) (all bool, err error) {
 		jobs, err := server.BatchV1().Jobs(demo.Namespace).List(ctx, metav1.ListOptions{})
@@ -81,9 +98,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 5*time.Minute, true, count)
 	kill()
-	for _, process := range processes {
-		_ = process.Wait() // it was killed
-	}
+	processes.Wait()
 	proxy.Wait()
 	if _, err2 := count(t.Context()); err != nil || err2 != nil {
 		t.Fatal(err, err2)

@@ -72,8 +72,8 @@ func TestCreatedThenFound(t *testing.T) {
 					t.Errorf("the object was not filled: %+v", got)
 				}
 			}
-			if n := len(server.Objects()); n != 1 {
-				t.Errorf("%d objects", n)
+			if n := len(server.Objects()); n != 1 || verbsOf(server) != "create create get create get" {
+				t.Errorf("%d objects, requests: %s", n, verbsOf(server))
 			}
 		})
 	}
