@@ -25,16 +25,12 @@ type authority struct {
 	pem  []byte
 }
 
-// notBefore is long ago, because the clock of a test can be an hour ahead of the
-// servers' (lab/clock).
-func notBefore() time.Time { return time.Now().Add(-2 * time.Hour) }
-
 func newAuthority() (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
 	}
-	crt, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "kubectl-genname-test", NotBefore: notBefore()}, key)
+	crt, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "kubectl-genname-test"}, key)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +64,7 @@ func (a *authority) issue(template x509.Certificate) (certPEM, keyPEM []byte, er
 	if err != nil {
 		return nil, nil, err
 	}
-	template.NotBefore = notBefore()
+	template.NotBefore = a.cert.NotBefore
 	template.NotAfter = time.Now().Add(24 * time.Hour)
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	der, err := x509.CreateCertificate(rand.Reader, &template, a.cert, key.Public(), a.key)

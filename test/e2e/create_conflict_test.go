@@ -18,7 +18,7 @@ import (
 
 // Another object without a creation ID has the picked name. If it is too young, it may be the run's own, and the
 // outcome is unknown. If it is older than the run by the server's clock, the plugin tries the next name. Neither the
-// client's clock nor the Date header counts. lab/clock repeats the test with wrong clocks of the client.
+// client's clock nor the Date header counts.
 func TestCreateConflict(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -28,7 +28,6 @@ var runBy = map[string]string{
 	"clients/python/conformance":                "test/conformance/conformance_test.go TestPython",
 	"examples/demo.sh":                          "test/sessions/main_test.go TestSessions", // demo.txt
 	"examples/pipeline.sh":                      "test/e2e/docs_pipelines_test.go TestExamplePipeline",
-	"lab/clock/run":                             "test/scripts/scripts_test.go TestClock",
 	"lab/compat/arm64":                          "test/scripts/scripts_test.go TestArm64",
 	"packaging/action/install.sh":               "test/e2e/action_test.go TestActionInstalls",
 	"packaging/action/run.sh":                   "test/e2e/action_test.go TestActionRuns",
@@ -169,39 +168,6 @@ func TestBare(t *testing.T) {
 	}
 	if _, failed := m.run(".ci/bare", "false"); !failed {
 		t.Error("the failure of the command is lost")
-	}
-}
-
-// The tests of create run once per wrong clock, in a Go whose package time has another clock.
-func TestClock(t *testing.T) {
-	golang, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := newMachine(t, map[string]string{"go": `case "$1" in
-env) exec ` + golang + ` "$@" ;;
-run) echo $(($(date +%s) + GENNAME_CLOCK)) ;;
-test)
-	overlay=${GOFLAGS##*-overlay=}
-	replaced=$(sed -n 's/.*time.go": "\(.*\/time.go\)".*/\1/p' "$overlay")
-	grep -c 'sec += offsetAt' "$replaced"
-	echo "$GENNAME_CLOCK ${*: -1} $(tr '|' '\n' <<< "$*" | grep -c Test)" ;;
-esac`})
-	m.env = append(m.env, "CLOCKS=3600 -60")
-	out, failed := m.run("lab/clock/run")
-	want := regexp.MustCompile(`^clocks that are wrong by 3600 s
-1
-3600 ./test/e2e \d{2,}
-1
-3600 ./test/waiting 0
-clocks that are wrong by -60 s
-1
--60 ./test/e2e \d{2,}
-1
--60 ./test/waiting 0
-$`)
-	if failed || !want.MatchString(out) {
-		t.Errorf("failed %t, and printed\n%s", failed, out)
 	}
 }
 

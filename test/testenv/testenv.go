@@ -22,7 +22,7 @@ import (
 // shell prints "command not found" in a test, add the program here.
 var programs = []string{
 	"awk", "base64", "basename", "bash", "cat", "chmod", "cp", "curl", "date", "dirname", "dpkg-deb", "env", "false",
-	"fish", "git", "grep", "gzip", "head", "install", "ln", "ls", "make", "mkdir", "mktemp", "mv", "od", "paste",
+	"fish", "git", "grep", "gzip", "head", "install", "ln", "ls", "make", "mkdir", "mktemp", "mv", "od",
 	"printf", "python3", "rm", "sed", "sh", "sha256sum", "shasum", "sleep", "sort", "tail", "tar", "touch", "tr", "true", "uname",
 	"uniq", "wc", "xargs", "zsh",
 }
@@ -30,7 +30,7 @@ var programs = []string{
 // kept are the variables that tests inherit: settings for test runs, and the proxies and certificates
 // with which the go command reaches the network.
 var kept = []string{
-	"CI", "GENNAME_CLOCK", "GENNAME_COVERAGE", "GENNAME_SEED", "GENNAME_SHARED_SERVERS", "GOMAXPROCS", "GORACE",
+	"CI", "GENNAME_COVERAGE", "GENNAME_SEED", "GENNAME_SHARED_SERVERS", "GOMAXPROCS", "GORACE",
 	"GOTRACEBACK", "RAPID_SEED",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_DIR", "SSL_CERT_FILE",
 }

@@ -3,6 +3,7 @@ package protocol
 import (
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // The age of an object without an ID decides whose it is, by the server's time.
@@ -50,6 +51,20 @@ func TestAge(t *testing.T) {
 		}
 		if m.end != test.want {
 			t.Errorf("%s: finding %s, want %s", name, m.end, test.want)
+		}
+	}
+}
+
+// A wall clock that is set back, and a monotonic clock that stops, make no object older than our first POST.
+func TestClocksDiffer(t *testing.T) {
+	first := time.Now()
+	for name, now := range map[string]time.Time{"set back": first, "stopped": first.Add(time.Hour)} {
+		monotonic := (*int64)(unsafe.Add(unsafe.Pointer(&now), 8)) // the second word of a Time
+		*monotonic += map[string]int64{"set back": 1, "stopped": -1}[name] * int64(time.Hour)
+		m := &Machine{}
+		m.name.firstPost, m.name.created = first, first.Add(-30*time.Minute)
+		if got := m.age(now, Observation{Finding: ServerTime, Time: first}); got != Unclear {
+			t.Errorf("%s: the age is %s from %s to %s, want unclear", name, got, first, now)
 		}
 	}
 }
