@@ -314,9 +314,8 @@ func (r *served) unmet(field string, wanted, held any, why string) *http.Respons
 }
 
 func (r *served) read() *http.Response {
-	objects := r.server.objects
 	if r.verb == "get" {
-		if held := objects[r.key()]; held != nil {
+		if held := r.server.objects[r.key()]; held != nil {
 			return respondJSON(http.StatusOK, r.shown(held))
 		}
 		return refuse(apierrors.NewNotFound(r.resource.GroupResource(), r.name))
@@ -326,12 +325,8 @@ func (r *served) read() *http.Response {
 		return refuse(apierrors.NewBadRequest(err.Error()))
 	}
 	items := []any{}
-	for _, at := range slices.SortedFunc(maps.Keys(objects), func(a, b key) int {
-		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
-	}) {
-		if r.covers(at) && wanted(objects[at]) {
-			items = append(items, r.listed(objects[at]))
-		}
+	for _, object := range r.matching(wanted) {
+		items = append(items, r.listed(object))
 	}
 	kind, version := r.kind.Kind+"List", r.kind.groupVersion().String()
 	if r.metadataOnly() {
@@ -341,6 +336,18 @@ func (r *served) read() *http.Response {
 		"kind": kind, "apiVersion": version, "items": items,
 		"metadata": map[string]any{"resourceVersion": fmt.Sprint(r.server.serial)},
 	})
+}
+
+// matching returns the objects of the request in order.
+func (r *served) matching(wanted func(*unstructured.Unstructured) bool) (objects []*unstructured.Unstructured) {
+	for _, at := range slices.SortedFunc(maps.Keys(r.server.objects), func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+	}) {
+		if object := r.server.objects[at]; r.covers(at) && wanted(object) {
+			objects = append(objects, object)
+		}
+	}
+	return objects
 }
 
 func (r *served) covers(at key) bool {

@@ -96,10 +96,8 @@ func (w *watching) fill() {
 }
 
 func (w *watching) listObjects() {
-	for at, object := range w.server.objects {
-		if w.covers(at) && w.wanted(object) {
-			w.encode(watch.Added, w.shown(object))
-		}
+	for _, object := range w.matching(w.wanted) {
+		w.encode(watch.Added, w.shown(object))
 	}
 }
 
