@@ -166,7 +166,7 @@ func TestNoPods(t *testing.T) {
 		t.Fatal(err)
 	}
 	(<-create(t, ns, job, "--idempotency-key=k")).Has(t, 0, "job.batch/migrate-xxxxx exists (Complete)\n",
-		"There are no logs of job/migrate-xxxxx, because no Pods are left.\n", "Waited for 1 object: ")
+		"There are no logs of job/migrate-xxxxx, because there are no Pods.\n", "Waited for 1 object: ")
 }
 
 // When the time is over, the command ends, although a Pod of the Job is being deleted and writes on.

@@ -103,7 +103,7 @@ func (l *logPrinter) event(event logs.Event) {
 		for _, job := range e.Jobs {
 			jobs = append(jobs, "job/"+job.Name)
 		}
-		l.stderr.Line(terminal.Sprintf("There are no logs of %s, because no Pods are left.", humanize.Few(jobs)))
+		l.stderr.Line(terminal.Sprintf("There are no logs of %s, because there are no Pods.", humanize.Few(jobs)))
 	case logs.Failure:
 		l.failure(e)
 	case logs.Unlisted:

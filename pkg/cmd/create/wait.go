@@ -128,9 +128,9 @@ func afterFailure(e follow.Explained, logs bool) string {
 	case kind != follow.JobKind:
 		return "\n  kubectl describe " + argumentOf(e.Object)
 	}
-	text := "\nKubernetes has deleted the unfinished Pods of this Job, and their logs."
+	text := "\nIf Pods of this Job were unfinished, Kubernetes has deleted them, and their logs."
 	if logs {
-		text = "\nKubernetes has deleted the unfinished Pods of this Job. " +
+		text = "\nIf Pods of this Job were unfinished, Kubernetes has deleted them. " +
 			"The lines above are all that is left of their logs."
 	}
 	if e.Reason != nil {

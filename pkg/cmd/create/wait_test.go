@@ -281,7 +281,7 @@ func TestDeadline(t *testing.T) {
 		false: ", and their logs.", true: ". The lines above are all that is left of their logs.",
 	} {
 		want := "error: job.batch/a has failed (DeadlineExceeded)\nPod a-x: Unschedulable: 0/3 nodes are available\n" +
-			"Kubernetes has deleted the unfinished Pods of this Job" + deleted + "\n  kubectl describe job/a -n ci"
+			"If Pods of this Job were unfinished, Kubernetes has deleted them" + deleted + "\n  kubectl describe job/a -n ci"
 		if got := endOf(e.Ended) + afterFailure(e, logs); got != want {
 			t.Errorf("%s\nwant\n%s", got, want)
 		}
