@@ -170,6 +170,8 @@ class _Create:
             self.locate()
         except _TimeOver as over:
             raise Failed("", f"the time is over. The last response: {over}") from None
+        except RecursionError:
+            raise ValueError("the manifest is nested too deeply") from None
         try:
             return self.settle()
         except KeyboardInterrupt:

@@ -39,7 +39,13 @@ _Loader.add_implicit_resolver(PLAIN, re.compile("", re.S), None)
 
 def read_manifest(text: str) -> Any:
     """Returns the one document of the text, which is JSON or YAML. Raises ValueError if it can't be read."""
-    text = text.lstrip("\ufeff")
+    try:
+        return _read(text.lstrip("\ufeff"))
+    except RecursionError:
+        raise ValueError("the manifest can't be read: it is nested too deeply, or contains itself") from None
+
+
+def _read(text: str) -> Any:
     try:
         if text.lstrip().startswith("{"):
             try:

@@ -332,6 +332,12 @@ class TestArguments(unittest.TestCase):
                 with self.subTest(arguments), self.assertRaises(TypeError):
                     create_once(server.client(), MANIFEST, *arguments)  # type: ignore[arg-type]
             self.assertEqual([], server.received)
+            deep: Any = {}
+            for levels in range(1, 600):
+                deep = {"a": deep}
+                if levels % 50 == 0:
+                    with contextlib.suppress(TypeError, ValueError):
+                        create_once(server.client(), {**MANIFEST, "data": deep}, f"{KEY}-{levels}")
 
 
 class TestShapes(unittest.TestCase):

@@ -78,7 +78,7 @@ class TestArguments(unittest.TestCase):
             derive.check_key(key)
 
     def test_text_that_kubectl_reads_differently(self) -> None:
-        for text in ("a: [b:, c]", "a: [b:]", "{1e39: a}", "{1e-50: a}"):
+        for text in ("a: [b:, c]", "a: [b:]", "{1e39: a}", "{1e-50: a}", "a: &a [*a]", "a: " + "[" * 9999, '{"a": ' + "[" * 9999):
             with self.assertRaises(ValueError, msg=text):
                 read_manifest(text)
         self.assertEqual({"a": ["b:c", {"d": [1]}, {"e": 2}]}, read_manifest("a: [b:c, {\"d\":[1]}, e: 2]"))
