@@ -66,19 +66,23 @@ func (o *options) runProgram(ctx context.Context, program string, environment []
 }
 
 var (
-	// bypasses are the variables that name a server, so that a program doesn't use its KUBECONFIG.
-	bypasses = []string{"ARGO_SERVER", "HELM_KUBEAPISERVER", "K8S_AUTH_HOST", "KUBERNETES_MASTER", "KUBE_HOST"}
+	// bypasses are the variables that name a server or have a token, so that a program doesn't use those of its
+	// KUBECONFIG.
+	bypasses = []string{
+		"ARGO_SERVER", "HELM_KUBEAPISERVER", "HELM_KUBETOKEN", "K8S_AUTH_API_KEY", "K8S_AUTH_HOST",
+		"KUBERNETES_AUTH_TOKEN", "KUBERNETES_MASTER", "KUBE_HOST", "KUBE_TOKEN",
+	}
 	// configs are the variables that name a kubeconfig instead of KUBECONFIG.
 	configs = []string{"K8S_AUTH_KUBECONFIG", "KUBE_CONFIG_PATH", "KUBE_CONFIG_PATHS"}
 	// removed are the variables of an in-cluster configuration. Without them, a program that prefers it fails.
 	removed = []string{"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}
 )
 
-// checkEnvironment returns an error if a variable leads a program past the proxy.
+// checkEnvironment returns an error if a variable replaces a part of a program's KUBECONFIG.
 func checkEnvironment() error {
 	for _, name := range bypasses {
 		if os.Getenv(name) != "" {
-			return fmt.Errorf("%s is set, so the command could go past the proxy\n  unset %s", name, name)
+			return fmt.Errorf("%s is set, so the command might not use its KUBECONFIG\n  unset %s", name, name)
 		}
 	}
 	return nil

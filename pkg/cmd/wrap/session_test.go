@@ -175,9 +175,12 @@ func TestRotatedTokenOfAKey(t *testing.T) {
 	}
 }
 
-// A variable that leads past the proxy is an error.
+// A variable that leads past the proxy, or has a token that the proxy would refuse, is an error.
 func TestBypasses(t *testing.T) {
-	for _, name := range []string{"ARGO_SERVER", "HELM_KUBEAPISERVER", "K8S_AUTH_HOST", "KUBERNETES_MASTER", "KUBE_HOST"} {
+	for _, name := range []string{
+		"ARGO_SERVER", "HELM_KUBEAPISERVER", "HELM_KUBETOKEN", "K8S_AUTH_API_KEY", "K8S_AUTH_HOST", "KUBERNETES_AUTH_TOKEN",
+		"KUBERNETES_MASTER", "KUBE_HOST", "KUBE_TOKEN",
+	} {
 		t.Run(name, func(t *testing.T) {
 			if err := checkEnvironment(); err != nil {
 				t.Fatal(err)

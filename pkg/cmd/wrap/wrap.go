@@ -120,7 +120,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// Validate checks that the command line has a command, and that its environment doesn't go past the proxy.
+// Validate checks that the command line has a command, and that its environment doesn't replace its KUBECONFIG.
 func (o *options) Validate() error {
 	switch {
 	case len(o.arguments) == 0:
