@@ -42,6 +42,7 @@ const (
 	InvalidUTF8   Reason = "its body is not valid UTF-8"
 	Unreadable    Reason = "its body can't be read"
 	Contradiction Reason = "its body has another type or namespace than its URL"
+	Elsewhere     Reason = "its URL begins with another path than the server of the kubeconfig"
 	UnknownType   Reason = "the server's discovery doesn't have its type"
 	NoReads       Reason = "objects of its type can't be read, or get no generated names"
 	NoJSON        Reason = "its client doesn't accept JSON"

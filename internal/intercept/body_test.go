@@ -47,13 +47,16 @@ func TestTarget(t *testing.T) {
 		"/version":                                            "",
 		"/":                                                   "",
 		"/other/v1/namespaces/a/configmaps":                   "",
-		"/k8s/clusters/c/api/v1/namespaces/a/configmaps":      "",
+		"/k8s/clusters/c/api/v1/namespaces/a/configmaps":      "elsewhere v1 configmaps a",
 		"/api/v1/namespaces/a/services/b/proxy/api/v1/things": "",
 	} {
 		checkTarget(t, http.MethodPost, url, "", want)
 		checkTarget(t, http.MethodPut, url, "", "")
 		checkTarget(t, http.MethodPost, "/k8s/clusters/c"+url, "/k8s/clusters/c/", want)
-		checkTarget(t, http.MethodPost, "/k8s/clusters/cc"+url, "/k8s/clusters/c", "")
+		if want != "" {
+			want = "elsewhere " + strings.TrimPrefix(want, "elsewhere ")
+		}
+		checkTarget(t, http.MethodPost, "/k8s/clusters/cc"+url, "/k8s/clusters/c", want)
 	}
 }
 
@@ -66,6 +69,9 @@ func checkTarget(t *testing.T, method, url, base, want string) {
 	got := ""
 	if to, ok := targetOf(r, base); ok {
 		got = fmt.Sprintf("%s %s %s", to.resource.GroupVersion(), to.resource.Resource, to.namespace)
+		if to.elsewhere {
+			got = "elsewhere " + got
+		}
 	}
 	if got != want {
 		t.Errorf("%s %s: %q, want %q", method, url, got, want)

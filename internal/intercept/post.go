@@ -75,7 +75,8 @@ func (p *post) settings(retryTimeout time.Duration) exactlyonce.Settings {
 	}
 }
 
-// unsupportedReason returns the reason why a create with a body that can be read passes through, or "".
+// unsupportedReason returns the reason why a create with a body that can be read passes through, or "". The server
+// ignores the namespace of a cluster-scoped object.
 func unsupportedReason(to target, read *body, known *metav1.APIResource) Reason {
 	version := to.resource.GroupVersion().String()
 	switch {
@@ -83,7 +84,7 @@ func unsupportedReason(to target, read *body, known *metav1.APIResource) Reason 
 		return UnknownType
 	case known.Namespaced != (to.namespace != ""),
 		read.apiVersion != "" && read.apiVersion != version, read.kind != "" && read.kind != known.Kind,
-		read.namespace != "" && read.namespace != to.namespace:
+		read.namespace != "" && to.namespace != "" && read.namespace != to.namespace:
 		return Contradiction
 	case exactlyonce.OnlyServerNames(to.resource.GroupResource(), known.Verbs) != "":
 		return NoReads
@@ -112,16 +113,23 @@ func acceptable(header http.Header) string {
 type target struct {
 	resource  schema.GroupVersionResource
 	namespace string // empty for a cluster-scoped resource
+	elsewhere bool   // the path of the server's URL is another one, such as that of another cluster
 }
 
 // targetOf returns the collection of a create. It returns false for every other request, such as a create of a
-// subresource or a dry run. base is the path of the server's URL.
-func targetOf(r *http.Request, base string) (target, bool) {
-	path, ok := strings.CutPrefix(r.URL.Path, strings.TrimRight(base, "/")+"/")
-	if !ok || r.Method != http.MethodPost || r.URL.Query().Has("dryRun") {
+// subresource, a dry run, or an impersonation without a user, which the server refuses. base is the path of the
+// server's URL.
+func targetOf(r *http.Request, base string) (to target, ok bool) {
+	if r.Method != http.MethodPost || r.URL.Query().Has("dryRun") ||
+		r.Header.Get("Impersonate-User") == "" && impersonates(r.Header) {
 		return target{}, false
 	}
-	return collectionOf(strings.Split(strings.TrimRight(path, "/"), "/"))
+	path, below := strings.CutPrefix(r.URL.Path, strings.TrimRight(base, "/")+"/")
+	parts := strings.Split(strings.TrimRight(path, "/"), "/")
+	at := slices.IndexFunc(parts, func(part string) bool { return part == "api" || part == "apis" })
+	to, ok = collectionOf(parts[max(at, 0):])
+	to.elsewhere = at > 0 || !below
+	return to, ok
 }
 
 // collectionOf returns the collection of a path, without the path of the server's URL.

@@ -169,8 +169,11 @@ func (p *Proxy) read(r *http.Request, to target) (*post, Reason, *metav1.Status)
 	}
 	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 	read, why := bodyOf(r.Header, data)
-	if read == nil {
+	switch {
+	case read == nil:
 		return nil, why, nil
+	case to.elsewhere:
+		return nil, Elsewhere, nil
 	}
 	known, err := p.types.get(r.Context(), to.resource)
 	switch {

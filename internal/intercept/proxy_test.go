@@ -717,6 +717,7 @@ func TestUnprotected(t *testing.T) {
 		"other version": {inURL("/apis/batch/v1/namespaces/ns/jobs"), Contradiction},
 		"other place":   {as(strings.Replace(generated, `"generateName"`, `"namespace":"b","generateName"`, 1)), Contradiction},
 		"no place":      {inURL("/api/v1/configmaps"), Contradiction},
+		"other cluster": {inURL("/clusters/a" + configMaps), Elsewhere},
 		"unknown":       {inURL("/api/v1/namespaces/ns/things"), UnknownType},
 		"two unknown types": {func(r *http.Request) {
 			r.URL.Path = fmt.Sprintf("/api/v1/namespaces/ns/things%d", warned.Add(1))
@@ -727,6 +728,7 @@ func TestUnprotected(t *testing.T) {
 			as(`{"metadata":{"generateName":"a-"}}`)(r)
 		}, NoReads},
 		"subresource": {inURL("/api/v1/namespaces/ns/pods/a/binding"), ""},
+		"group only":  {set("Impersonate-Group", "x"), ""},
 		"dry run":     {func(r *http.Request) { r.URL.RawQuery = "dryRun=All" }, ""},
 		"named":       {as(strings.Replace(generated, `"generateName"`, `"name":"b","generateName"`, 1)), ""},
 	} {
@@ -762,6 +764,15 @@ func TestUnprotected(t *testing.T) {
 				t.Errorf("%q, want %q", f.warnings, want)
 			}
 		})
+	}
+}
+
+// The server ignores the namespace of a cluster-scoped object.
+func TestNamespaceOfClusterScoped(t *testing.T) {
+	f := newFixture(t)
+	body := `{"apiVersion":"v1","kind":"Namespace","metadata":{"generateName":"a-","namespace":"b"}}`
+	if g := f.do(f.request(t.Context(), http.MethodPost, "/api/v1/namespaces", body)); g.status != 201 || len(f.warnings) > 0 {
+		t.Errorf("%d, %q, want 201 without a warning", g.status, f.warnings)
 	}
 }
 
