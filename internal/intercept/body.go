@@ -3,6 +3,7 @@ package intercept
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"mime"
 	"net/http"
@@ -22,12 +23,12 @@ import (
 // A body is the object of a create, in the encoding of its client. It stays the client's: insert adds the name and
 // the creation ID, with a key also its digest and label, and changes nothing else.
 type body struct {
-	apiVersion, kind         string
-	namespace, version       string // version is the resourceVersion
-	name, generateName       string
-	contentType, fingerprint string // two equal objects have equal fingerprints
-	content                  keyed.Canonical
-	insert                   func(name string, id exactlyonce.ID, kind schema.GroupKind) []byte
+	apiVersion, kind, contentType string
+	namespace, version            string // version is the resourceVersion
+	name, generateName            string
+	fingerprint                   [sha256.Size]byte // two equal objects have equal fingerprints
+	content                       keyed.Canonical
+	insert                        func(name string, id exactlyonce.ID, kind schema.GroupKind) []byte
 }
 
 // A Reason is the reason why a create passes through unprotected.
@@ -111,7 +112,7 @@ func jsonBody(data []byte) (*body, Reason) {
 	object := membersOf(data)
 	metadata := object.in("metadata")
 	read := &body{
-		contentType: "application/json", fingerprint: string(canonical),
+		contentType: "application/json", fingerprint: sha256.Sum256(canonical),
 		content: func(secret derive.Secret, o derive.Object) (string, bool) {
 			var content map[string]any
 			if utiljson.Unmarshal(data, &content) != nil {

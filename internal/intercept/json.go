@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// members are the members of a JSON object, in their order. The values are the bytes of the input, so that numbers
-// keep all digits and unknown fields stay.
+// members are the members of a JSON object, in their order. The values are parts of the input, so that numbers keep all
+// digits, unknown fields stay, and a large object isn't copied.
 type members []member
 
 type member struct {
@@ -35,7 +35,8 @@ func membersOf(object jsontext.Value) (all members) {
 		if err != nil {
 			return all
 		}
-		all = append(all, member{key, value.Clone()})
+		end := decoder.InputOffset()
+		all = append(all, member{key, object[end-int64(len(value)) : end : end]}) // value is of the decoder
 	}
 }
 

@@ -2,6 +2,7 @@ package intercept
 
 import (
 	"bytes"
+	"crypto/sha256"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -42,7 +43,7 @@ func protobufBody(data []byte) (*body, Reason) {
 	if !ok {
 		return nil, Unreadable
 	}
-	read := &body{contentType: protobufType, fingerprint: string(data)}
+	read := &body{contentType: protobufType, fingerprint: sha256.Sum256(data)}
 	var raw, others []byte
 	var encoding string
 	ok = eachField(envelope, func(number protowire.Number, value, field []byte) bool {
