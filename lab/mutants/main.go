@@ -27,8 +27,8 @@ import (
 	"time"
 )
 
-// limit bounds the tests of one mutant. A mutant that never ends is found.
-const limit = 5 * time.Minute
+// limit bounds the tests of a package. A mutant that never ends is found.
+const limit = 10 * time.Minute
 
 // errInvalid says that a mutant doesn't compile.
 var errInvalid = errors.New("does not compile")
@@ -82,7 +82,7 @@ func run(seed uint64, n int, patterns []string) error {
 		if by != "" {
 			found++
 		}
-		if by == p.ImportPath {
+		if path, _, _ := strings.Cut(by, ","); path == p.ImportPath {
 			own++
 		}
 		fmt.Printf("%3d %s:%d: %s: %s\n", i, m.file, m.line, m.what, verdict(by))
@@ -229,12 +229,15 @@ func finder(ctx context.Context, m *mutant, p tested, packages []tested) (string
 	for _, test := range append(tests, []string{"-count=1", "./test/sessions"}) {
 		within, cancel := context.WithTimeout(ctx, limit)
 		err := command(within, append([]string{"test"}, test...)...)
+		ended := within.Err() == nil
 		cancel()
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return "", ctx.Err()
-		}
-		if err != nil {
+		case err != nil && ended:
 			return test[1], nil
+		case err != nil:
+			return test[1] + ", which did not end in " + limit.String(), nil
 		}
 	}
 	return "", nil
