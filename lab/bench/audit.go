@@ -3,18 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -27,7 +20,6 @@ var audit = []section{
 	auditPart("namespaces", manyNamespaces),
 	auditPart("namespace", oneNamespace),
 	auditPart("ownprefixes", ownPrefixes),
-	auditPart("json", onlyJSON),
 	auditPart("old", inOneNamespace),
 	auditPart("oldtenants", inManyNamespaces),
 }
@@ -165,58 +157,6 @@ func ownPrefixes(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (
 	}
 	return fmt.Sprintf("### %s ConfigMaps over %s namespaces, each with a prefix of its own\n\n%s\n%s\n",
 		humanize.Grouped(p.objects), humanize.Grouped(p.namespaces), c.table(true), b.memoryVerdict(c.memory[0].median(), 250)), nil
-}
-
-// onlyJSON measures 100,000 objects from a server that knows only JSON, as many aggregated servers do.
-func onlyJSON(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	p := population{"configmaps", "ConfigMap", b.size(100_000), 40, 0, 0, nil}
-	if err := store(ctx, cp, p); err != nil {
-		return "", err
-	}
-	server, err := jsonServer(cp)
-	if err != nil {
-		return "", err
-	}
-	defer server.Close()
-	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	// Without a token, the plugin would ask for a user. The proxy has the client certificate.
-	config := &rest.Config{Host: server.URL, BearerToken: "unused", TLSClientConfig: rest.TLSClientConfig{CAData: certificate}}
-	if err := controlplane.WriteKubeconfig(b.kubeconfig(), config); err != nil {
-		return "", err
-	}
-	var c contest
-	c.add("bare download, pages of 10,000", func(ctx context.Context) (sample, error) {
-		return download(ctx, config, "/api/v1/configmaps", pageOfBar)
-	})
-	c.add("`kubectl genname audit configmaps -A`", b.audits(p.objects, "configmaps", "-A"))
-	if err := c.run(ctx, b.runs); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("### %s ConfigMaps from a server that knows only JSON\n\n%s\nTime of the audit, divided by that of the download: %s.\n",
-		humanize.Grouped(p.objects), c.table(true), b.verdict(c.seconds[1].median()/c.seconds[0].median(), 2.5)), nil
-}
-
-// jsonServer returns a proxy of kube-apiserver that requests JSON even if its client accepts protobuf.
-func jsonServer(cp *controlplane.ControlPlane) (*httptest.Server, error) {
-	config := cp.Admin()
-	config.DisableCompression = true
-	transport, err := rest.TransportFor(config)
-	if err != nil {
-		return nil, err
-	}
-	target, err := url.Parse(config.Host)
-	if err != nil {
-		return nil, err
-	}
-	proxy := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(target)
-		r.Out.Header.Del("Authorization")
-		accepted := slices.DeleteFunc(strings.Split(r.In.Header.Get("Accept"), ","), func(kind string) bool {
-			return strings.Contains(kind, "protobuf")
-		})
-		r.Out.Header.Set("Accept", strings.Join(accepted, ","))
-	}}
-	return httptest.NewTLSServer(proxy), nil
 }
 
 // memoryVerdict compares the peak memory in MB with a bar in MiB.

@@ -7,17 +7,11 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes"
@@ -38,11 +32,10 @@ const (
 	copiesBar  = 0.2
 	flat       = 1.1
 	memoryBar  = 1
-	atOnce     = 16
 	concurrent = "--concurrency=16"
 )
 
-// create measures creating beside kubectl and beside wrk, a load generator.
+// create measures creating beside kubectl.
 func create(ctx context.Context, b *bench) (string, error) {
 	var text strings.Builder
 	for _, part := range []func(context.Context, *bench, *controlplane.ControlPlane) (string, error){
@@ -186,106 +179,31 @@ func post(ctx context.Context, client *http.Client, url, body string) error {
 	return errors.New(response.Status)
 }
 
-// manyCopies measures --count beside wrk, which posts the same object.
+// manyCopies measures --count.
 func manyCopies(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	n := b.size(10_000)
 	path, err := b.input(1)
 	if err != nil {
 		return "", err
 	}
-	wrk, err := b.besideWrk(ctx, cp)
+	c, err := newContest(cp)
 	if err != nil {
 		return "", err
 	}
 	copies := func(n int) func(context.Context) (sample, error) {
 		return b.creates(n, b.plugin, "create", "-f", path, "--count="+strconv.Itoa(n), concurrent)
 	}
-	var load series
-	c, err := newContest(cp)
-	if err != nil {
-		return "", err
-	}
-	c.add(fmt.Sprintf("wrk, %d connections, 5 s", atOnce), func(ctx context.Context) (sample, error) {
-		rate, s, err := wrk(ctx)
-		load = append(load, rate)
-		return s, err
-	})
 	c.add(fmt.Sprintf("`kubectl genname create -f --count=%d %s`", n, concurrent), copies(n))
 	c.add("a tenth of the copies", copies(n/10))
 	if err := c.run(ctx, b.runs); err != nil {
 		return "", err
 	}
 	var rate series
-	for _, s := range c.seconds[1] {
+	for _, s := range c.seconds[0] {
 		rate = append(rate, float64(n)/s)
 	}
-	growth := c.memory[1].median() / c.memory[2].median()
-	return fmt.Sprintf("### %s copies\n\n%s\nwrk: %s. The plugin, from its start to its end: %s, or %.2f of the rate of wrk. Its time, %s.\n\n"+
-		"The plugin's share in the processor time of an object: %s. The share of wrk: %.3f. The servers' time for an object of the plugin, "+
-		"divided by that for an object of wrk: %.2f.\n\nMemory, divided by that for a tenth of the copies: %s.\n",
-		humanize.Grouped(n), c.table(true), load.in("%.0f", "objects a second"), rate.in("%.0f", "objects a second"),
-		rate.median()/load.median(), b.beyondBusy(c, 1), b.verdict(c.client[1].median()/c.cpu[1].median(), copiesBar),
-		c.client[0].median()/c.cpu[0].median(), c.ofServers(1)/float64(n)/(c.ofServers(0)/(load.median()*c.seconds[0].median())),
-		b.verdict(growth, flat)), nil
-}
-
-var requestsPerSecond = regexp.MustCompile(`Requests/sec: +([0-9.]+)`)
-
-// besideWrk returns a load generator that posts the object for 5 seconds. wrk supports no client certificates, which
-// the server verifies with every request. The plugin therefore gets the same token.
-func (b *bench) besideWrk(ctx context.Context, cp *controlplane.ControlPlane) (func(context.Context) (float64, sample, error), error) {
-	program, err := exec.LookPath("wrk")
-	if err != nil {
-		return nil, fmt.Errorf("wrk is needed, from the Debian package of that name: %w", err)
-	}
-	token, err := serviceAccountToken(ctx, cp)
-	if err != nil {
-		return nil, err
-	}
-	config := rest.AnonymousClientConfig(cp.Admin())
-	config.BearerToken = token
-	if err := controlplane.WriteKubeconfig(b.kubeconfig(), config); err != nil {
-		return nil, err
-	}
-	script := filepath.Join(b.dir, "post.lua")
-	lua := fmt.Sprintf("wrk.method = 'POST'\nwrk.body = [==[%s]==]\nwrk.headers['Content-Type'] = 'application/json'\nwrk.headers['Authorization'] = 'Bearer %s'\n", created, token)
-	if err := os.WriteFile(script, []byte(lua), 0o600); err != nil {
-		return nil, err
-	}
-	url := cp.Admin().Host + "/api/v1/namespaces/kube-public/configmaps?fieldValidation=Strict"
-	return func(ctx context.Context) (float64, sample, error) {
-		s, err := child(ctx, nil, program, "--threads=2", fmt.Sprintf("--connections=%d", atOnce), "--duration=5s", "--script="+script, url)
-		if err != nil {
-			return 0, s, err
-		}
-		found := requestsPerSecond.FindStringSubmatch(s.Stdout)
-		if found == nil || strings.Contains(s.Stdout, "Non-2xx") {
-			return 0, s, errors.New(s.Stdout)
-		}
-		rate, err := strconv.ParseFloat(found[1], 64)
-		return rate, s, err
-	}, nil
-}
-
-// serviceAccountToken returns a token of a user with permission for everything.
-func serviceAccountToken(ctx context.Context, cp *controlplane.ControlPlane) (string, error) {
-	client, err := kubernetes.NewForConfig(cp.Admin())
-	if err != nil {
-		return "", err
-	}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "bench"}}
-	_, err = client.CoreV1().ServiceAccounts("default").Create(ctx, account, metav1.CreateOptions{})
-	_, err2 := client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "bench"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "bench", Namespace: "default"}},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-	}, metav1.CreateOptions{})
-	if err := errors.Join(err, err2); err != nil {
-		return "", err
-	}
-	token, err := client.CoreV1().ServiceAccounts("default").CreateToken(ctx, "bench", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		return "", err
-	}
-	return token.Status.Token, nil
+	return fmt.Sprintf("### %s copies\n\n%s\nThe plugin, from its start to its end: %s. Its time, %s.\n\n"+
+		"The plugin's share in the processor time of an object: %s.\n\nMemory, divided by that for a tenth of the copies: %s.\n",
+		humanize.Grouped(n), c.table(true), rate.in("%.0f", "objects a second"), b.beyondBusy(c, 0),
+		b.verdict(c.client[0].median()/c.cpu[0].median(), copiesBar), b.verdict(c.memory[0].median()/c.memory[1].median(), flat)), nil
 }

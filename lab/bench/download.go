@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -47,8 +46,7 @@ func downloadPage(ctx context.Context, client *http.Client, url string) (token s
 	if err != nil {
 		return "", err
 	}
-	const as = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-	request.Header.Set("Accept", "application/vnd.kubernetes.protobuf"+as+",application/json"+as)
+	request.Header.Set("Accept", "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
 	response, err := client.Do(request)
 	if err != nil {
 		return "", err
@@ -58,22 +56,12 @@ func downloadPage(ctx context.Context, client *http.Client, url string) (token s
 		return "", errors.New(response.Status)
 	}
 	body := bufio.NewReaderSize(response.Body, 64<<10)
-	if response.Header.Get("Content-Type") == "application/json" {
-		head, _ := body.Peek(1 << 10) // the metadata of the list
-		if found := continueJSON.FindSubmatch(head); found != nil {
-			token = string(found[1])
-		}
-	} else {
-		token, err = continueToken(body)
-	}
-	if err != nil {
+	if token, err = continueToken(body); err != nil {
 		return "", fmt.Errorf("GET %s: %w", url, err)
 	}
 	_, err = io.Copy(io.Discard, body)
 	return token, err
 }
-
-var continueJSON = regexp.MustCompile(`^\{[^\[]*"continue":"([^"]*)"`)
 
 // continueToken finds the continue token, which comes before the items. The fields of the envelope are TypeMeta and
 // the list. The fields of the list are ListMeta and the items. The token is field 3 of ListMeta.

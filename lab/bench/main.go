@@ -67,7 +67,7 @@ func main() {
 	b := &bench{commit: document.Commit()}
 	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
 	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
-	flag.StringVar(&b.part, "part", "", "measure only this part: of the audit namespaces, namespace, ownprefixes, json, old or oldtenants; of live few or own; of stems fixed, own, one or mixed")
+	flag.StringVar(&b.part, "part", "", "measure only this part: of the audit namespaces, namespace, ownprefixes, old or oldtenants; of live few or own; of stems fixed, own, one or mixed")
 	flag.StringVar(&b.server, "server", controlplane.ServerVersion, "version of kube-apiserver for all but the parts old and oldtenants")
 	flag.StringVar(&b.old, "old", controlplane.ServerVersions[0], "version of kube-apiserver for the parts old and oldtenants")
 	printOnly := flag.Bool("print", false, "print the sections, do not write lab/benchmarks.md")

@@ -140,9 +140,6 @@ func runningChild(stat string) float64 {
 	return (user + system) / 100
 }
 
-// ofServers returns the median of the servers' processor time during a way, in seconds.
-func (c *contest) ofServers(way int) float64 { return c.cpu[way].median() - c.client[way].median() }
-
 // beyondBusy compares the time of a way with its time if all cores had always been busy. No program with the same
 // processor time can be faster.
 func (b *bench) beyondBusy(c *contest, way int) string {
