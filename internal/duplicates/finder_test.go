@@ -69,20 +69,24 @@ func (s *shelf) add(prefix, name string, seconds int64, changes map[string]any) 
 	metadata := map[string]any{
 		"namespace": "n", "name": name, "generateName": prefix, "uid": fmt.Sprintf("00000000-0000-0000-0000-%012d", len(s.jobs)),
 		"creationTimestamp": time.Unix(since+seconds, 0).UTC().Format(time.RFC3339),
-		"managedFields": []any{map[string]any{
-			"manager": "tool", "operation": "Update", "apiVersion": "batch/v1", "fieldsType": "FieldsV1",
-			"fieldsV1": map[string]any{"f:metadata": map[string]any{"f:generateName": map[string]any{}}, "f:spec": map[string]any{"f:value": map[string]any{}}},
-		}},
+		"managedFields":     managedBy("tool"),
 	}
 	o := map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": map[string]any{"value": prefix}}
 	for key, value := range changes {
-		if key == "spec" {
+		if key == "spec" || key == "status" {
 			o[key] = value
 		} else {
 			metadata[key] = value
 		}
 	}
 	s.jobs = append(s.jobs, o)
+}
+
+func managedBy(manager string) []any {
+	return []any{map[string]any{
+		"manager": manager, "operation": "Update", "apiVersion": "batch/v1", "fieldsType": "FieldsV1",
+		"fieldsV1": map[string]any{"f:metadata": map[string]any{"f:generateName": map[string]any{}}, "f:spec": map[string]any{"f:value": map[string]any{}}},
+	}}
 }
 
 // pair adds two Jobs, PREFIX-bbbbb and PREFIX-ccccc, that were created a number of seconds apart.
@@ -186,6 +190,11 @@ func filled() (s *shelf, want map[string]string) {
 	s.podOf(2)
 	s.pair("unread", 5, ownedBy("hidden"), ownedBy("hidden"))
 	s.pair("unmanaged", 5, map[string]any{"managedFields": nil}, map[string]any{"managedFields": nil})
+	s.pair("managers", 5, nil, map[string]any{"managedFields": managedBy("another")})
+	s.pair("shard-a", 5, s.owner("of-shards", nil), ownedBy("of-shards"))
+	s.pair("shard-b", 5, ownedBy("of-shards"), ownedBy("of-shards"))
+	failed := fields{"type": "Failed", "status": "True", "lastTransitionTime": time.Unix(since+4, 0).UTC().Format(time.RFC3339)}
+	s.pair("retried", 5, fields{"status": fields{"conditions": []any{failed}}}, nil)
 	for i := range 6 {
 		s.pair(fmt.Sprint("crash", i), 5, nil, map[string]any{"managedFields": []any{
 			map[string]any{"manager": "tool", "operation": "Update", "fieldsV1": map[string]any{"v:1": map[string]any{}}},
@@ -210,6 +219,7 @@ func filled() (s *shelf, want map[string]string) {
 		"none-": "possible unreferenced", "text-": "possible unreferenced", "second-": "likely ",
 		"claim-": "possible bothReferenced", "env-": "possible bothReferenced", "dependents-": "likely ", "parent-": "likely ",
 		"pods-": "likely ", "unread-": "possible unread", "unmanaged-": "possible noFieldManager",
+		"managers-": "possible creators", "shard-a-": "possible otherGroups", "shard-b-": "possible otherGroups",
 		"three-": "possible moreThanTwo", "young-": "likely ", "id-": "confirmed ",
 		"used-": "confirmed ", "copied-": "confirmed ", "named-": "confirmed  " + names.Candidate("named-", id, 1),
 	}

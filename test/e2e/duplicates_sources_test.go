@@ -208,7 +208,6 @@ spec:
             properties:
               volume: {type: string}
               keep: {type: integer, default: 7}
-              workers: {type: integer}
           status: {type: object, x-kubernetes-preserve-unknown-fields: true}
 `
 

@@ -76,12 +76,20 @@ func TestReferencesText(t *testing.T) {
 	}
 }
 
-// -o name prints the names of one namespace only.
+// -o name prints the proposed names, of one namespace only.
 func TestHowToPrintNames(t *testing.T) {
 	for all, want := range map[bool]string{false: "use -o name.", true: "use -n NAMESPACE -o name."} {
 		report := &v1alpha1.DuplicateReport{
 			Scope:   v1alpha1.DuplicateScope{AllNamespaces: all},
-			Summary: v1alpha1.DuplicateSummary{Likely: 1, Proposed: 1}, Items: make([]v1alpha1.DuplicateItem, 1),
+			Summary: v1alpha1.DuplicateSummary{Likely: 1, Proposed: 1},
+			Items: []v1alpha1.DuplicateItem{{
+				PrefixRef: v1alpha1.PrefixRef{Group: "example.com", Resource: "backups"},
+				Objects:   []v1alpha1.DuplicateObject{{Name: "a"}, {Name: "b", Proposed: true}},
+			}},
+		}
+		view := (&options{names: true}).view(t.Context(), report, census.Coverage{})
+		if names := slices.Collect(view.Names); !slices.Equal(names, []string{"backups.example.com/b"}) {
+			t.Errorf("the names are %q", names)
 		}
 		if got := verdict(report, false, false)[2]; got != "1 object probably left over. To print the names, "+want {
 			t.Errorf("all namespaces %t: %q, want %q", all, got, want)
