@@ -42,7 +42,6 @@ type counts struct {
 
 	outline
 	comparison comparison
-	witnesses  witnesses
 	set        *pools.Set
 	// members are the counted objects in name pools, by a hash of their UID. A million objects have two equal
 	// hashes with a probability of 1 in 37 million.
@@ -92,7 +91,6 @@ var (
 	errMissed    = errors.New("its watch did not deliver every event")
 	errNumber    = fmt.Errorf("%w: the server has another number of objects", errMissed)
 	errUnknown   = fmt.Errorf("%w: an object was deleted that was not counted", errMissed)
-	errRewritten = fmt.Errorf("%w: an object is missing that was not deleted", errMissed)
 	errNoNumber  = errors.New("its resourceVersions are no numbers")
 	errNoState   = errors.New("its lists are not of one state")
 	errStale     = errors.New("objects were deleted while the list was read several times")
@@ -147,9 +145,6 @@ func (c *counts) apply(event *decode.Event) error {
 	}
 	c.totals.events++
 	c.change(changed{event.Type, event.Object, since, now})
-	if key := keyOf(event.Object); event.Type == decode.Added && c.has(key) {
-		c.witnesses.add(witness{key, event.Object.Namespace, event.Object.Name, now})
-	}
 	c.comparison.note(c.at.version, c.totals.objects)
 	return nil
 }
@@ -175,7 +170,6 @@ func (c *counts) change(by changed) {
 	switch {
 	case by.what == decode.Deleted:
 		delete(c.members, key)
-		c.witnesses.forget(key)
 		c.deleted(m, by)
 	case by.what == decode.Added && !known:
 		c.created(key, by)

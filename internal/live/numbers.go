@@ -57,7 +57,6 @@ func (e *Engine) ask(ctx context.Context, types []census.Resource, retryTimeout 
 		switch r := e.types.of(number.Resource.GroupResource()); {
 		case r == nil:
 		case r.compareNumber(number):
-			r.checkWitness(ctx)
 		case r.life.Load() == nil: // otherwise the type lists itself, because it could not be watched since the request
 			r.listIfDue(ctx, number, asked)
 		}

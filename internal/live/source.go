@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 const (
@@ -34,7 +33,7 @@ type source struct {
 	options   decode.Options // parts of objects that the engine needs
 	clock     *clock
 	lists     chan struct{} // has an element for each list in progress
-	requests  *atomic.Int64 // number of requests for lists, numbers and witnesses
+	requests  *atomic.Int64 // number of requests for lists and numbers
 	// versions has the version in which a type was listed, by its GroupResource. It isn't the preferred one while the
 	// type's conversion webhook fails.
 	versions sync.Map
@@ -131,22 +130,6 @@ func (s *source) numbers(
 		}
 	}
 	return sizes, skipped
-}
-
-// has reports whether the server has an object.
-func (s *source) has(ctx context.Context, r census.Resource, w witness) (there bool, err error) {
-	scanner, r := s.scanner, s.served([]census.Resource{r})[0]
-	scanner.Progress, scanner.RetryTimeout = nil, noRetries
-	reader, err := scanner.Reader()
-	if err != nil {
-		return false, err
-	}
-	s.requests.Add(1)
-	err = reader.Get(ctx, r, w.namespace, w.name, s.options, func(*object.Object) error {
-		there = true
-		return nil
-	})
-	return there, err
 }
 
 // open opens a watch of a type, from a resourceVersion on.

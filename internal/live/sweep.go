@@ -227,7 +227,7 @@ func (c *counts) adopt(list *listing, kept state) {
 	now := time.Now()
 	c.countOthers(list.objects, list.began, kept == quiet)
 	c.at = position{version: list.version, heard: list.began, newest: c.at.newest}
-	c.comparison, c.witnesses, c.sweep = comparison{}, witnesses{}, nil
+	c.comparison, c.sweep = comparison{}, nil
 	c.totals.objects = list.objects
 	c.listed, c.listedAt = *list, now
 	c.health = health{state: kept, rests: now.Add(listPauses * list.took), restarts: c.health.restarts}

@@ -58,7 +58,7 @@ func (s *health) isUnverified(why census.Skipped) {
 // type is no longer watched then.
 func (r *reflector) verify(ctx context.Context, asked census.Size) {
 	isWatched := r.is(watched)
-	isRight := isWatched && r.agrees(ctx, asked) && r.keepsWitness(ctx)
+	isRight := isWatched && r.agrees(ctx, asked)
 	if !isWatched {
 		r.store.do(func(c *counts) { isRight = c.isUnchanged(asked) })
 	}

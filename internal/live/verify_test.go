@@ -181,35 +181,6 @@ func TestRestoredAndAhead(t *testing.T) {
 	})
 }
 
-// An etcd was restored under a running server. Its state soon passes the state of the watch, and its number of objects
-// agrees with the counts, because every write is a create. Only the lost objects show the restore.
-func TestRestoredWithTheSameNumber(t *testing.T) {
-	for name, ends := range map[string]bool{"during the watch": false, "at the end": true} {
-		t.Run(name, bubble(func(t *testing.T) {
-			server := newFakeServer(t, 1)
-			server.Random = nil
-			addRuns(server, 50)
-			backup := server.Backup()
-			e := start(t, server, pods)
-			addRuns(server, 60)
-			e.hasRuns(t, 110)
-			time.Sleep(time.Second) // a restore takes seconds
-			backup.RestoreUnder()
-			addRuns(server, 20)
-			add(server, "/api/v1/pods", "other-", 300)
-			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 110, "pods prod/other-": 260}) })
-			if ends {
-				verified(t, e)
-			}
-			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 70, "pods prod/other-": 300}) })
-			gaps := e.notices(Gap)
-			if len(gaps) != 1 || !errors.Is(gaps[0].Cause, errMissed) {
-				t.Errorf("reported %+v, want one gap because of missed events", gaps)
-			}
-		}))
-	}
-}
-
 // Some servers send deletes without the UID and the generateName. The type is listed again, because the deleted object
 // isn't known.
 func TestDeletesWithoutUID(t *testing.T) {

@@ -102,44 +102,6 @@ func restored(t *testing.T, cp *controlplane.ControlPlane, plugin string) {
 	}
 }
 
-// An etcd is restored under a kube-apiserver of 1.30, which runs on. Then more objects are created than were lost, so
-// the restored state passes the state that the watch has seen. The watch finds the lost objects all the same.
-func TestRestoredUnderAServer(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t, controlplane.Version(controlplane.ServerVersions[0]))
-	a := &audits{cp: cp, client: clientOf(t, cp, cp.Servers[0])}
-	create := func(n int, prefix string) {
-		for range n {
-			a.create(t, prefix)
-		}
-	}
-	withoutEtcd := func(what func() error) {
-		for _, step := range []func() error{cp.Members[0].Kill, what, cp.Members[0].Start} {
-			if err := step(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	create(50, "kept-")
-	w, expect := startWatch(t, plugin(t), cp.Admin(), "kept-")
-	expect(50)
-	data, backup := filepath.Join(cp.Dir, "etcd-0"), filepath.Join(t.TempDir(), "backup")
-	withoutEtcd(func() error { return os.CopyFS(backup, os.DirFS(data)) })
-	create(60, "kept-")
-	expect(110)
-	withoutEtcd(func() error { return replace(data, backup) })
-	create(20, "kept-")
-	create(300, "other-")
-	expect(70)
-	last, err := w.End()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m := last.Items[0].Measured; last.Items[0].Names != 70 || m == nil || m.Gaps == 0 {
-		t.Errorf("%d names, want 70 and a gap: %+v", last.Items[0].Names, m)
-	}
-}
-
 // replace puts a backup in the place of etcd's data.
 func replace(data, backup string) error {
 	if err := os.RemoveAll(data); err != nil {

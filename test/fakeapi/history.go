@@ -127,15 +127,6 @@ func (b *Backup) Restore() {
 // RestoreAhead is like Restore, but watches stay open, and the state is later than before.
 func (b *Backup) RestoreAhead(by int64) { b.restore(b.server.Version + by) }
 
-// RestoreUnder is like Restore under an API server that goes on. Watches stay open. They deliver nothing until the
-// state is later than before.
-func (b *Backup) RestoreUnder() {
-	b.server.Lock()
-	b.server.passed = b.server.Version
-	b.server.Unlock()
-	b.restore(b.version)
-}
-
 func (b *Backup) restore(version int64) {
 	b.server.Lock()
 	defer b.server.Unlock()

@@ -44,12 +44,10 @@ type Server struct {
 	Version    int64    // of the current state
 	Clock      int64    // in seconds
 
-	log      []change // of all types, in order
-	oldest   int64    // earlier states have expired
-	restarts int      // watches that were opened before the last restart end
-	// histories is the number of restored backups. passed is a state up to which watches deliver no changes.
-	histories int
-	passed    int64
+	log       []change // of all types, in order
+	oldest    int64    // earlier states have expired
+	restarts  int      // watches that were opened before the last restart end
+	histories int      // number of restored backups
 	changed   chan struct{}
 }
 

@@ -58,7 +58,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, path, namespace s
 		}
 		for ; next < len(s.log); next++ {
 			c := s.log[next]
-			if c.version <= max(since, s.passed) || c.path != path || namespace != "" && c.object.Namespace != namespace {
+			if c.version <= since || c.path != path || namespace != "" && c.object.Namespace != namespace {
 				continue
 			}
 			if sent = max(sent, c.version); !s.deliver(w, c, since) {
@@ -68,8 +68,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, path, namespace s
 		if r.Context().Err() != nil || s.restarts != restarts {
 			return
 		}
-		if state := max(s.Version, s.passed); ended && state >= since { // no bookmark before the state exists
-			Send(w, "BOOKMARK", metav1.ObjectMeta{ResourceVersion: strconv.FormatInt(state, 10)})
+		if ended && s.Version >= since { // no bookmark before the state exists
+			Send(w, "BOOKMARK", metav1.ObjectMeta{ResourceVersion: strconv.FormatInt(s.Version, 10)})
 			return
 		}
 		if s.changed == nil {
