@@ -178,7 +178,6 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	set.Var((*flagvalue.Duration)(&o.duration), "duration",
 		"How long to --watch, like 90s or 1h. The time begins after the first count. 0 has no end")
 	set.Var((*flagvalue.Duration)(&o.interval), "interval", "How often --watch prints changes")
-	flagvalue.ReadableNumbers(set)
 	o.printFlags.AddTableFlags(cmd)
 }
 

@@ -81,7 +81,6 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	}
 	o.addKubectlFlags(cmd)
 	o.flags.addTo(cmd)
-	flagvalue.ReadableNumbers(cmd.Flags())
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		// Perhaps it is an unknown subcommand.
 		if explained := o.explainArguments(cmd, cmd.Flags().Args()); explained != nil {

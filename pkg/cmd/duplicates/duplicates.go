@@ -114,7 +114,6 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.Var(&o.since, "since", "Compare only objects younger than this by the server's clock, like 24h or 7d")
 	flags.Int64Var(&o.failAbove, "fail-above-count", 0,
 		"Exit with code 3 if more groups than this are confirmed or likely")
-	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddTableFlags(cmd)
 }
 

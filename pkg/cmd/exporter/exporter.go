@@ -112,7 +112,6 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"File that configures TLS and authentication of the metrics, in the format of the Prometheus exporter toolkit")
 	flags.StringVar(&o.healthAddress, healthFlag, ":9811",
 		"Address of /healthz and /readyz, which have neither TLS nor authentication")
-	flagvalue.ReadableNumbers(flags)
 }
 
 // Complete sets the scope from the command line and the kubeconfig.

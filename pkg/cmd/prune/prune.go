@@ -18,7 +18,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
@@ -155,7 +154,6 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.IntVar(&o.concurrency, "concurrency", 8, "Number of objects to delete at the same time")
 	flags.Float32Var(&o.qps, "qps", 0,
 		"Maximum number of requests about objects per second, 0 for no limit. Throttling by the server always applies")
-	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddTableFlags(cmd)
 }
 

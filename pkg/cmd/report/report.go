@@ -133,7 +133,6 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.Var(&o.period, "over", "How long the creates and deletes of --rate go on, like 90m, 12h or 30d")
 	flags.BoolVar(&o.plot, "plot", false, "Draw the chance of a failure by the number of names in the terminal, "+
 		"with and without retries, instead of the tables")
-	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddTableFlags(cmd)
 }
 

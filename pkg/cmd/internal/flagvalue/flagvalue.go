@@ -1,13 +1,11 @@
-// Package flagvalue has the types of flag values: words, probabilities, durations with days, numbers of attempts, and
-// numbers with separators. The package knows no command.
+// Package flagvalue has the types of flag values: words, probabilities, durations with days, and numbers of attempts.
+// The package knows no command.
 package flagvalue
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,43 +186,6 @@ func (a *Attempts) Or(known v1alpha1.Retries) v1alpha1.Retries {
 		return a.Retries()
 	}
 	return known
-}
-
-// numberValue wraps one of pflag's flags for numbers. numberValue also accepts numbers with separators, as our tables
-// print them, and has readable errors.
-type numberValue struct{ pflag.Value }
-
-// withThousands is a number as humanize.Grouped writes it.
-var withThousands = regexp.MustCompile(`^-?[0-9]{1,3}(,[0-9]{3})+$`)
-
-func (n numberValue) Set(text string) error {
-	digits := text
-	if n.Type() != "int64Slice" && withThousands.MatchString(text) {
-		digits = strings.ReplaceAll(text, ",", "")
-	}
-	err := n.Value.Set(digits)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, strconv.ErrRange):
-		return fmt.Errorf("%q is too large or too small", text)
-	}
-	return fmt.Errorf("%q is not %s", text, numbersOf[n.Type()])
-}
-
-// numbersOf describe the values of pflag's types.
-var numbersOf = map[string]string{
-	"int": "a whole number", "int64": "a whole number", "float32": "a number", "float64": "a number",
-	"int64Slice": "a whole number or a list of whole numbers, like 100,1000",
-}
-
-// ReadableNumbers wraps all flags for numbers in numberValue.
-func ReadableNumbers(flags *pflag.FlagSet) {
-	flags.VisitAll(func(flag *pflag.Flag) {
-		if numbersOf[flag.Value.Type()] != "" {
-			flag.Value = numberValue{flag.Value}
-		}
-	})
 }
 
 // Words returns the flags that the user has set, as words of a command line, as far as repeats is true for their names.
