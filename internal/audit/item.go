@@ -32,9 +32,6 @@ func (b *builder) item(r *row) (v1alpha1.AuditItem, error) {
 		return item, err
 	}
 	item.Notes = notes(pool, closeText(item), why)
-	if accelerates(&r.Row) {
-		item.Notes = append(item.Notes, "accelerating")
-	}
 	return item, nil
 }
 

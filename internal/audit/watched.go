@@ -3,7 +3,6 @@ package audit
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -92,33 +91,4 @@ func ratePerDay(sums pools.Weighed, seconds float64) float64 {
 		}
 	}
 	return rates[at].creates - rates[at].deletes
-}
-
-const (
-	// shortestTrend is the shortest window in which more creates mean an acceleration. In shorter windows, they can be
-	// a batch.
-	shortestTrend = 10 * time.Minute
-	// rareByChance is the quantile of the normal distribution that chance exceeds in 1.25% of all cases.
-	rareByChance = 2.24
-)
-
-// accelerates reports whether creates in a window of pools.Windows are faster than in the next longer window, and not
-// by chance. The name pool must have been watched for twice the length of the window. A decaying window has the rate
-// times its length as its mean, and half of that as its variance. So its statistics are those of a normal window
-// with twice as many events over twice the length. The square root of such a number has a variance of 1/4 (Bartlett,
-// 1936).
-func accelerates(r *pools.Row) bool {
-	seconds := secondsOf(r)
-	rates := ratesOf(r.Weighed, seconds)
-	for i, rate := range rates[:len(rates)-1] {
-		window := pools.Windows[i]
-		if window < shortestTrend || seconds < 2*window.Seconds() {
-			continue
-		}
-		days := 2 * window.Hours() / day.Hours()
-		if 2*(math.Sqrt(rate.creates*days)-math.Sqrt(rates[i+1].creates*days)) > rareByChance {
-			return true
-		}
-	}
-	return false
 }

@@ -125,26 +125,6 @@ func TestWatchedGone(t *testing.T) {
 	}
 }
 
-func TestAccelerating(t *testing.T) {
-	faster := seen("run-", 100, 1000, 0)
-	faster.Weighed[1].Creates = inTwoHours(1, 5000) // 35 in ten minutes, where 7 were to be expected
-	slightly := seen("run-", 100, 1000, 0)
-	slightly.Weighed[1].Creates = inTwoHours(1, 1300)
-	minute := seen("run-", 100, 1000, 0)
-	minute.Weighed[0].Creates = inTwoHours(0, 500_000)
-	young := faster
-	young.Since = watchBegan.Add(2*time.Hour - 15*time.Minute)
-	for name, test := range map[string]struct {
-		row  pools.Row
-		want bool
-	}{"faster": {faster, true}, "by chance": {slightly, false}, "a batch": {minute, false}, "too young": {young, false}} {
-		item := watchedReport(t, test.row).Items[0]
-		if got := slices.Contains(item.Notes, "accelerating"); got != test.want {
-			t.Errorf("%s: notes %q, want accelerating %t", name, item.Notes, test.want)
-		}
-	}
-}
-
 // A gate, and an audit to compare with, have to know prefixes that the report hides.
 func TestCountsFrom(t *testing.T) {
 	n := func(x int64) *int64 { return &x }
