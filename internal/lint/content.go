@@ -111,11 +111,11 @@ var (
 	ofKind     = regexp.MustCompile(`(?m)^\s*"?kind"?\s*:`)
 )
 
-// action is an action of a template: of Go and Helm, Jinja, ERB, or a variable that YAML can't read without quotes.
-const action = `(?:\{\{(?:[^}]|\}[^}])*\}\}|\{%(?:[^%]|%[^}])*%\}|<%(?:[^%]|%[^>])*%>|@\w+@|%\w+%)`
+// action is an action of a template: of Go and Helm, Jinja, ERB, or a variable.
+const action = `(?:\{\{(?:[^}]|\}[^}])*\}\}|\{%(?:[^%]|%[^}])*%\}|<%(?:[^%]|%[^>])*%>|@\w+@|%\w+%|__\w+?__)`
 
 var (
-	ofTemplate  = regexp.MustCompile(`\{\{|\{%|<%|@\w+@|%\w+%`)
+	ofTemplate  = regexp.MustCompile(`\{\{|\{%|<%|@\w+@|%\w+%|__\w+?__`)
 	actionLines = regexp.MustCompile(`(?m)^\s*(?:(?:` + action + `|\{\{.*?\}\})\s*)+(?:#.*)?$`)
 	actions     = regexp.MustCompile(action)
 )
@@ -127,9 +127,12 @@ var errTemplate = errors.New("a template. Render it, and check the result")
 func skipReason(source Source, text []byte) v1alpha1.LintSkipReason {
 	foreign := func(b manifest.Broken) bool { return errors.Is(b.Err, manifest.ErrForeign) }
 	if ofTemplate.Match(text) {
-		_, broken := manifest.Read(actions.ReplaceAll(actionLines.ReplaceAll(text, nil), []byte("x")))
-		if source.Tree.Chart != "" || len(slices.DeleteFunc(broken, foreign)) == 0 {
-			return v1alpha1.LintTemplate
+		rest := actionLines.ReplaceAll(text, nil)
+		for _, value := range []string{"x", ""} { // an action that makes a value, or lines
+			_, broken := manifest.Read(actions.ReplaceAll(rest, []byte(value)))
+			if source.Tree.Chart != "" || len(slices.DeleteFunc(broken, foreign)) == 0 {
+				return v1alpha1.LintTemplate
+			}
 		}
 	}
 	if ofManifest.Match(text) && ofKind.Match(text) {

@@ -149,6 +149,8 @@ func TestTextThatKubectlLoses(t *testing.T) {
 		"kind: A\napiVersion: v1\nx:\n{{ $a }} # b\n  y: 1\n":                                                     "4 a template",
 		"kind: A\napiVersion: v1\nx:\n  {{ f \"{{ .a }}\" }}\ny: 1\n":                                             "4 a template",
 		strings.Repeat("kind: A\napiVersion: v1\nx: {{ .a }}\n---\n", 2):                                          "3 a template",
+		"kind: A\napiVersion: v1\nx:{{ range .y }}\n- {{ . }}{{ end }}\n":                                         "3 a template",
+		"kind: A\napiVersion: v1\nx:\n__MORE__\n  y: 1\n":                                                         "4 a template",
 		"kind: A\napiVersion: v1\nx: @NAME@\n":                                                                    "3 a template",
 		prefixed + "---\n{{- if .a }}\n" + prefixed + "{{- end }}\n{{- if .b }}\n{{- end }}\n":                    "6 a template",
 	} {
