@@ -10,6 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
@@ -37,6 +40,24 @@ func TestRequestsHaveADeadline(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v, want %v", path, err, context.DeadlineExceeded)
 		}
+	}
+}
+
+// The page of a server under maintenance ends a request, although client-go would wait for an hour.
+func TestLongRetryAfter(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer server.Close()
+	client, err := corev1client.NewForConfig((&Connection{}).configure(&rest.Config{Host: server.URL}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := client.Pods("ci").List(ctx, metav1.ListOptions{}); !apierrors.IsServiceUnavailable(err) {
+		t.Error(err)
 	}
 }
 

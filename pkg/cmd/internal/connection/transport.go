@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -31,7 +32,8 @@ func (t uninterrupted) RoundTrip(req *http.Request) (*http.Response, error) {
 // WrappedRoundTripper lets client-go reach the transport below.
 func (t uninterrupted) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// boundedTransport ends requests after a time limit, and when the user interrupts. boundedTransport is needed because
+// boundedTransport ends requests after a time limit, and when the user interrupts. A Retry-After that is longer than
+// the limit is no reason to wait. boundedTransport is needed because
 // kubectl's own code sends many requests without a context (discovery, schemas). The limit applies to all requests of
 // the plugin. Engines set a shorter limit for requests whose result can be missing.
 type boundedTransport struct {
@@ -42,7 +44,8 @@ type boundedTransport struct {
 
 func (t *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, release := t.bound(req)
-	if t.connection.ctx != nil && ctx.Value(uninterruptedKey{}) == nil {
+	outlives := ctx.Value(uninterruptedKey{}) != nil
+	if t.connection.ctx != nil && !outlives {
 		cancel := release
 		stop := context.AfterFunc(t.connection.ctx, cancel)
 		release = func() { stop(); cancel() }
@@ -53,6 +56,10 @@ func (t *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 		return nil, err
 	}
 	resp.Body = &releasingBody{resp.Body, release}
+	// client-go would sleep, without a message and without a context in kubectl's own code. Creates have their own rules.
+	if pause, _ := strconv.Atoi(resp.Header.Get("Retry-After")); pause > int(t.timeout.Seconds()) && !outlives {
+		resp.Header.Del("Retry-After")
+	}
 	return resp, nil
 }
 
