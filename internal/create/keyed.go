@@ -3,9 +3,11 @@ package create
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
@@ -176,13 +178,20 @@ func (e *UnexpectedError) Error() string {
 	return fmt.Sprintf("%d unexpected objects of the key, like %s", len(e.Objects), e.Objects[0])
 }
 
+// ttls are the fields of the spec that set a TTL: of Jobs, of Kubeflow's jobs, of Workflows and of SparkApplications.
+var ttls = [][]string{
+	{"ttlSecondsAfterFinished"}, {"runPolicy", "ttlSecondsAfterFinished"}, {"ttlStrategy"}, {"timeToLiveSeconds"},
+}
+
 // warnOfTTL warns of objects that are deleted after they finish. A later run with the key creates them
-// again.
+// again. The TTL of a RayJob deletes only its cluster.
 func (s *Session) warnOfTTL(t *task) {
-	spec, _ := t.document.Object.Object["spec"].(map[string]any)
-	if spec["ttlSecondsAfterFinished"] != nil {
-		s.warn("%s with ttlSecondsAfterFinished are deleted after they finish. "+
-			"A later run with this key creates them again.", t.place.Resource)
+	for _, path := range ttls {
+		ttl, _, _ := unstructured.NestedFieldNoCopy(t.document.Object.Object, slices.Concat([]string{"spec"}, path)...)
+		if ttl != nil && t.place.Resource.Group != "ray.io" {
+			s.warn("%s with %s are deleted after they finish. A later run with this key creates them again.",
+				t.place.Resource, path[len(path)-1])
+		}
 	}
 }
 

@@ -80,6 +80,29 @@ func TestRepeatably(t *testing.T) {
 	}
 }
 
+// A later run creates an object again that its TTL has deleted.
+func TestTTL(t *testing.T) {
+	for want, spec := range map[string]map[string]any{
+		"ttlSecondsAfterFinished":  {"runPolicy": map[string]any{"ttlSecondsAfterFinished": int64(5)}},
+		"ttlStrategy":              {"ttlStrategy": map[string]any{"secondsAfterSuccess": int64(5)}},
+		"timeToLiveSeconds":        {"timeToLiveSeconds": int64(5)},
+		"":                         {"ttlSecondsAfterFinished": nil, "runPolicy": "a"},
+		"ttlSecondsAfterFinished ": {"ttlSecondsAfterFinished": int64(5)}, // of a RayJob
+	} {
+		d := document("jobs/a/x-")
+		if d.Object.Object["spec"] = spec; strings.HasSuffix(want, " ") {
+			d.Mapping.Resource.Group, want = "ray.io", ""
+		}
+		wanted := []string{"created x-", "end 1"}
+		if want != "" {
+			wanted = append([]string{"warning jobs with " + want +
+				" are deleted after they finish. A later run with this key creates them again."}, wanted...)
+		}
+		expect(t, words(begin(t.Context(), withKey(&cluster{}), func(yield func(*Document, error) bool) { yield(d, nil) })),
+			wanted...)
+	}
+}
+
 // A listed object has the label of the run, so that a wait for it watches only the objects of the run.
 func TestListedObjectHasALabel(t *testing.T) {
 	c := &cluster{existing: []idempotency.Existing{existing("configmaps/a/x-", 0, 0)}}

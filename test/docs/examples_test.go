@@ -106,7 +106,7 @@ var notExplained = map[string]string{
 	"Warning: …: genname:disable … has no effect: …":                                            "it names the comment and the cause",
 	"Warning: the history limits of … delete its finished Jobs, also those of --from":           "it names the result",
 	"Warning: the run ignores … with its label, like …":                                         "as for create",
-	"… with ttlSecondsAfterFinished are deleted after they finish":                              "it names the result",
+	"… with … are deleted after they finish":                                                    "it names the result",
 
 	"Warning: deleting a namespace deletes all objects in it":        "prune deletes nothing without --yes",
 	"Warning: … create …":                                            "prune deletes nothing without --yes",

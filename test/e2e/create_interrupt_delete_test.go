@@ -162,6 +162,6 @@ func TestCredentialPluginHangsWhileDeleting(t *testing.T) {
 	}
 	p.signal(syscall.SIGINT)
 	p.ends(130)
-	p.prints("error: interrupted, and a credential plugin or the reader of the output does not respond: ")
+	p.prints("error: interrupted, but something does not respond, such as the server, a credential plugin or the reader of the output: ")
 	p.prints("To stop the object, delete it:\n  kubectl delete job.batch/" + jobNames(t, single, ns)[0] + " -n " + ns + "\n")
 }

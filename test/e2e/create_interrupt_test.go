@@ -162,7 +162,7 @@ func TestInterruptWhileACredentialPluginHangs(t *testing.T) {
 	p.prints(waiting)
 	p.ends(4)
 	withoutReasons(p.result()).Prints(t, 4, "", readsBack+unknown+
-		"error: interrupted, and a credential plugin or the reader of the output does not respond: "+
+		"error: interrupted, but something does not respond, such as the server, a credential plugin or the reader of the output: "+
 		"0 created, 0 exist, 0 failed, 1 unknown, 0 not attempted\n"+checkAlone)
 	expectConfigMaps(t, ns, 1)
 }

@@ -54,7 +54,8 @@ func (o *options) interruptible(ctx context.Context, run func(context.Context) e
 		case err := <-done:
 			return err
 		case <-over:
-			return o.giveUp("interrupted, and a credential plugin or the reader of the output does not respond")
+			return o.giveUp("interrupted, but something does not respond, such as the server, a credential plugin or " +
+				"the reader of the output")
 		case <-again:
 			if time.Since(began) > sameInterrupt {
 				return o.giveUp("interrupted again")
