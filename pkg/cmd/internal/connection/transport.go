@@ -56,7 +56,8 @@ func (t *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 		return nil, err
 	}
 	resp.Body = &releasingBody{resp.Body, release}
-	// client-go would sleep, without a message and without a context in kubectl's own code. Creates have their own rules.
+	// client-go would sleep, without a message, and in kubectl's own code without a context. Creates have their own
+	// rules.
 	if pause, _ := strconv.Atoi(resp.Header.Get("Retry-After")); pause > int(t.timeout.Seconds()) && !outlives {
 		resp.Header.Del("Retry-After")
 	}
