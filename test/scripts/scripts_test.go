@@ -18,7 +18,6 @@ const root = "../../"
 
 // runBy has the test of each script: its file and its name.
 var runBy = map[string]string{
-	".ci/apidiff":                               "test/apidiff/apidiff_test.go TestAPIDiff",
 	".ci/bare":                                  "test/scripts/scripts_test.go TestBare",
 	".ci/beside":                                "test/scripts/scripts_test.go TestBeside",
 	".ci/bump":                                  "test/scripts/bump_test.go TestBump",
