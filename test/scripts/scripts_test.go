@@ -1,5 +1,4 @@
-// Package scripts finds the scripts of the repository. Each one has a test that runs it. The tests here run the
-// scripts of contributors, with scripts instead of make, go and qemu.
+// Package scripts tests the scripts of contributors, with scripts instead of make, go and qemu.
 package scripts
 
 import (
@@ -15,71 +14,6 @@ import (
 )
 
 const root = "../../"
-
-// runBy has the test of each script: its file and its name.
-var runBy = map[string]string{
-	".ci/bare":                                  "test/scripts/scripts_test.go TestBare",
-	".ci/beside":                                "test/scripts/scripts_test.go TestBeside",
-	".ci/bump":                                  "test/scripts/bump_test.go TestBump",
-	".ci/release-commit":                        "test/release/modules_test.go TestReleaseCommit",
-	".ci/run":                                   "test/scripts/scripts_test.go TestRun",
-	"action.yml":                                "test/e2e/action_test.go TestAction",
-	"clients/python/conformance":                "test/conformance/conformance_test.go TestPython",
-	"examples/demo.sh":                          "test/sessions/main_test.go TestSessions", // demo.txt
-	"examples/pipeline.sh":                      "test/e2e/docs_pipelines_test.go TestExamplePipeline",
-	"lab/compat/arm64":                          "test/scripts/scripts_test.go TestArm64",
-	"packaging/action/install.sh":               "test/e2e/action_test.go TestActionInstalls",
-	"packaging/action/run.sh":                   "test/e2e/action_test.go TestActionRuns",
-	"packaging/kubectl_complete-genname":        "test/offline/offline_test.go TestCompletionShim",
-	"packaging/kubectl_complete-genname.cmd":    "test/offline/offline_test.go TestCompletionShim", // on Windows
-	"packaging/publish":                         "test/release/publish_test.go TestPublish",
-	"test/conformance/programs/kubectl":         "test/scripts/scripts_test.go TestConformanceOfKubectl",
-	"test/conformance/programs/kubectl-genname": "test/conformance/conformance_test.go TestCreate",
-}
-
-// notRun are scripts that no test runs, and the reasons.
-var notRun = map[string]string{
-	"test/conformance/programs/javascript/main.js": "needs packages of npm. The target of the Makefile that measures the published clients runs it",
-	"test/conformance/programs/python-kubernetes":  "needs Python's package kubernetes. The same target runs it",
-	"test/conformance/programs/ansible":            "needs Debian's package ansible. The same target runs it",
-	"test/conformance/programs/argo":               "needs argo, which takes minutes to build. The same target runs it",
-	"test/conformance/programs/helm":               "needs helm, which takes minutes to build. The same target runs it",
-	"test/conformance/programs/wrapped":            "runs these programs under wrap. The same target runs it",
-	"test/hosts/run":                               "needs pre-commit, npm and rsync. The target hosts of lab/Makefile runs it every night",
-	"pkg/analyze/testdata/extra.py":                "needs mpmath, which is no Go module. TestReferenceRows compares the numbers that it wrote",
-}
-
-// Each script has a test. A script is a file with a shebang or the name of one, and the YAML of an action, whose
-// steps are scripts.
-func TestEachScriptIsRun(t *testing.T) {
-	files, err := exec.Command("git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := regexp.MustCompile(`(\.(sh|bash|cmd|bat|ps1)|(^|/)action\.ya?ml)$`)
-	var found []string
-	for path := range strings.Lines(string(files)) {
-		path = strings.TrimSpace(path)
-		text, err := os.ReadFile(root + path)
-		if err != nil {
-			continue // it was deleted, and the deletion is no commit yet
-		}
-		if named.MatchString(path) || strings.HasPrefix(string(text), "#!") {
-			found = append(found, path)
-		}
-	}
-	for _, path := range found {
-		file, name, _ := strings.Cut(runBy[path], " ")
-		if test, err := os.ReadFile(root + file); notRun[path] == "" && (err != nil || !strings.Contains(string(test), "\nfunc "+name+"(t ")) {
-			t.Errorf("no test runs %s: %q", path, runBy[path])
-		}
-	}
-	for path := range runBy {
-		if !slices.Contains(found, path) {
-			t.Errorf("there is no script %s", path)
-		}
-	}
-}
 
 // machine has programs that are scripts, and runs a script of the repository with them.
 type machine struct {
