@@ -15,18 +15,18 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// wantedPrefix is an effective prefix whose names are to be counted. The namespace is empty for a cluster-scoped type.
+// wantedPrefix is a prefix whose names are to be counted. The namespace is empty for a cluster-scoped type.
 type wantedPrefix struct {
 	resource          census.Resource
 	namespace, prefix string
 }
 
-func wantedOf(ctx context.Context, s *scan.Session, word, namespace, generateName string) (wantedPrefix, error) {
+func wantedOf(ctx context.Context, s *scan.Session, word, namespace, prefix string) (wantedPrefix, error) {
 	resource, err := typeOf(ctx, s, word)
 	if !resource.Namespaced {
 		namespace = ""
 	}
-	return wantedPrefix{resource, namespace, names.EffectivePrefix(generateName)}, err
+	return wantedPrefix{resource, namespace, prefix}, err
 }
 
 func typeOf(ctx context.Context, s *scan.Session, word string) (census.Resource, error) {
@@ -53,7 +53,8 @@ func count(ctx context.Context, s *scan.Session, prefixes []wantedPrefix) (subje
 	scans := map[wantedPrefix][]int{} // the indexes of prefixes, by their type and namespace
 	for i, p := range prefixes {
 		counted.populations[i].PrefixRef = v1alpha1.PrefixRef{
-			Group: p.resource.Group, Resource: p.resource.Resource, Namespace: p.namespace, Prefix: p.prefix,
+			Group: p.resource.Group, Resource: p.resource.Resource, Namespace: p.namespace,
+			Prefix: names.EffectivePrefix(p.prefix),
 		}
 		p.prefix = ""
 		scans[p] = append(scans[p], i)
@@ -62,7 +63,7 @@ func count(ctx context.Context, s *scan.Session, prefixes []wantedPrefix) (subje
 	for place, indexes := range scans {
 		scanner := s.Scanner()
 		for _, i := range indexes {
-			scanner.Prefixes = append(scanner.Prefixes, prefixes[i].prefix)
+			scanner.Prefixes = append(scanner.Prefixes, counted.populations[i].Prefix, prefixes[i].prefix)
 		}
 		found, summary, err := scanner.Count(ctx, []census.Resource{place.resource}, place.namespace)
 		if err == nil && len(summary.Skipped) > 0 {
@@ -73,10 +74,10 @@ func count(ctx context.Context, s *scan.Session, prefixes []wantedPrefix) (subje
 		}
 		for pool := range found.All() {
 			for _, i := range indexes {
-				switch isPrefix := prefixes[i].prefix == pool.Prefix; {
-				case isPrefix && pool.Naming == object.ByStem: // its names aren't random
+				switch isStem := pool.Naming == object.ByStem; {
+				case isStem && pool.Prefix == prefixes[i].prefix: // it isn't truncated, and its names aren't random
 					counted.stems[i] = pool.Names
-				case isPrefix:
+				case !isStem && pool.Prefix == counted.populations[i].Prefix:
 					counted.populations[i].Existing += pool.Names
 				}
 				counted.nearest[i].Offer(prefixes[i].prefix, pool.Prefix, pool.Names)

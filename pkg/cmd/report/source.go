@@ -305,7 +305,7 @@ func prefixesOf(
 		}
 		gvr := info.Mapping.Resource
 		word := strings.Join([]string{gvr.Resource, gvr.Version, gvr.Group}, ".")
-		wanted, err := wantedOf(ctx, s, word, info.Namespace, object.GetGenerateName())
+		wanted, err := wantedOf(ctx, s, word, info.Namespace, names.EffectivePrefix(object.GetGenerateName()))
 		if err == nil && !slices.Contains(prefixes, wanted) {
 			prefixes = append(prefixes, wanted)
 		}
