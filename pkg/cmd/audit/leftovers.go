@@ -89,11 +89,8 @@ func prunableAge(item v1alpha1.AuditItem) string {
 // runs are of no use only if they pile up: with a few, such as the keys of sealed-secrets, all can be in use.
 func isPrunable(item v1alpha1.AuditItem) bool {
 	of, isStem := item.GroupResource(), item.Naming == v1alpha1.NamingStem
-	accepts := !item.ClientGenerated && item.RawPrefixes <= 1 && item.Generated > 0
-	if isStem {
-		accepts = prune.RefusedByStem(of) == ""
-	}
+	accepts := isStem || !item.ClientGenerated && item.RawPrefixes <= 1 && item.Generated > 0
 	isOf := finished.ClassOfResource(of) == finished.Finishes || isStem && prune.ShowsActive(of) ||
 		item.Names >= audit.ManyRetained && finished.Outlives(of)
-	return accepts && isOf && !isBeingDeleted(item)
+	return accepts && isOf && prune.RefusedByStem(of) == "" && !isBeingDeleted(item)
 }

@@ -42,6 +42,7 @@ func TestProposalsOfPrune(t *testing.T) {
 		"ReplicaSets":                    {item("apps", "replicasets", stem, nil), "replicasets.apps/x- -n n --stem --older-than 1h"},
 		"a type that prune refuses":      {item("apps", "deployments", stem, nil), ""},
 		"Velero, which makes them again": {item("velero.io", "backups", stem, nil), ""},
+		"Velero with generateName":       {item("velero.io", "backups", generated, nil), ""},
 		"RoleBindings, which are in use": {item("rbac.authorization.k8s.io", "rolebindings", generated, nil), ""},
 		"claims, which have data":        {item("", "persistentvolumeclaims", generated, nil), ""},
 		"keys of sealed-secrets":         {item("", "secrets", generated, few), ""},
