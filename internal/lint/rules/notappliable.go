@@ -85,7 +85,7 @@ func applier(o Manifest) applying {
 	switch {
 	case o.Tree.Kustomization != "":
 		return byKustomize
-	case annotations[argoHook] != "" || hook && !helm:
+	case annotations[argoHook] != "" || hook && o.Tree.Chart == "": // Argo CD can apply the output of helm template
 		return ""
 	case hook: // which Helm deletes by its name before it creates it again
 		return byHelm
