@@ -77,23 +77,27 @@ func (c *Collector) Describe(chan<- *prometheus.Desc) {}
 
 // State is how much is counted.
 type State struct {
-	Ready          bool // everything was counted once
-	Objects, Types int64
+	Ready          bool             // everything was counted once
+	Objects, Types int64            // that are counted
 	Skipped        []census.Skipped // types that are not counted, or not up to date
 }
 
-// Refresh takes a snapshot without a scrape. So the choice of prefixes doesn't depend on the interval of scrapes.
-func (c *Collector) Refresh() State {
+// Refresh takes a snapshot without a scrape. So the choice of prefixes doesn't depend on the interval of scrapes. ok is
+// false until the engine has counted everything.
+func (c *Collector) Refresh() (s State, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, snapshot, ok := c.choose()
 	if !ok {
-		return State{}
+		return s, false
 	}
-	return State{
-		Ready: c.ready, Objects: snapshot.Objects, Types: int64(len(snapshot.Types)),
-		Skipped: slices.Concat(c.left(), snapshot.Skipped),
+	for _, of := range snapshot.Resources {
+		if of.Counted {
+			s.Types++
+		}
 	}
+	s.Ready, s.Objects, s.Skipped = c.ready, snapshot.Objects, slices.Concat(c.left(), snapshot.Skipped)
+	return s, true
 }
 
 // Collect implements prometheus.Collector.

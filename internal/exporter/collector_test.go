@@ -235,6 +235,9 @@ func TestReady(t *testing.T) {
 		if got := gather(t, c)["genname_exporter_ready"]; got[0].value != test.want {
 			t.Errorf("%s: %v, want %v", name, got[0].value, test.want)
 		}
+		if state, ok := c.Refresh(); !ok || (state.Types == 1) != test.counted {
+			t.Errorf("%s: %d types are counted", name, state.Types)
+		}
 		f.total.Counted, f.skips = true, nil
 		gather(t, c)
 		f.skips = []census.Skipped{{Resource: "x", Reason: census.TimedOut}}

@@ -128,12 +128,12 @@ func (o *options) newEngine(
 }
 
 // report prints the changes since the last report: types that are not counted any more, types that are counted
-// again, and that everything was counted.
-func (o *options) report(state exporter.State) {
+// again, and that everything was counted. complete is false until the first count is.
+func (o *options) report(state exporter.State, complete bool) {
 	o.reporting.Lock()
 	defer o.reporting.Unlock()
-	if state.Types == 0 {
-		return // the first count isn't complete
+	if !complete {
+		return
 	}
 	now := map[string][]census.Reason{}
 	var forbidden []string

@@ -113,7 +113,7 @@ func TestReport(t *testing.T) {
 		{nil, ""},
 	} {
 		out.Reset()
-		if o.report(exporter.State{Types: 1, Skipped: step.skipped}); out.String() != step.want {
+		if o.report(exporter.State{Skipped: step.skipped}, true); out.String() != step.want {
 			t.Errorf("step %d: %q, want %q", i, out.String(), step.want)
 		}
 	}
