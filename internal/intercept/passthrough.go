@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport"
@@ -190,16 +189,17 @@ func isLost(err error) bool {
 
 // unreachable ends a request without a response of the server. If the connection was lost, the client loses its
 // connection, too, so that it retries as without the proxy. Over HTTP/2, it would only lose a stream, after which
-// client-go doesn't retry. So a GET gets a response after which clients retry.
+// client-go doesn't retry. So a GET gets a response after which clients retry. The response is text, because kubectl's
+// discovery prints no Status.
 func unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	lost := isLost(err)
-	code, reason := http.StatusBadGateway, metav1.StatusReasonInternalError
+	code := http.StatusBadGateway
 	switch {
 	case r.Context().Err() != nil, lost && (r.ProtoMajor < 2 || r.Method != http.MethodGet):
 		panic(http.ErrAbortHandler)
 	case lost:
 		w.Header().Set("Retry-After", "1")
-		code, reason = http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable
+		code = http.StatusServiceUnavailable
 	}
-	respondStatus(w, r, status(code, reason, "the server is unreachable: "+err.Error()))
+	http.Error(w, "wrap: the server is unreachable: "+err.Error(), code)
 }
