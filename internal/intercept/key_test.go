@@ -204,8 +204,7 @@ func TestGivingUpOnAnEarlierObject(t *testing.T) {
 	f.run().post(generated)
 	second := f.run()
 	second.abandon((*oncetest.Request).Send)
-	second.proxy.Wait()
-	if unfetched, _ := second.proxy.Unfetched(); len(unfetched) > 0 || len(f.Objects()) != 1 {
+	if unfetched := second.unfetched(); len(unfetched) > 0 || len(f.Objects()) != 1 {
 		t.Errorf("unfetched %+v, and %d objects, want none, and 1", unfetched, len(f.Objects()))
 	}
 }

@@ -128,6 +128,13 @@ func (f *fixture) post(body string) got {
 	return f.do(f.request(f.t.Context(), http.MethodPost, configMaps, body))
 }
 
+// unfetched returns the outcomes that no client knows, when the proxy has also recorded the last response.
+func (f *fixture) unfetched() []Outcome {
+	f.proxy.Wait()
+	outcomes, _ := f.proxy.Unfetched()
+	return outcomes
+}
+
 // abandon sends a create, and gives up while the server carries it out. The server holds it until the proxy knows.
 func (f *fixture) abandon(then oncetest.Fault) {
 	f.t.Helper()
@@ -236,7 +243,7 @@ func TestOutcomes(t *testing.T) {
 			if g.header.Get("Retry-After") != "" || time.Since(began) > time.Minute {
 				t.Errorf("Retry-After %s after %s", g.header.Get("Retry-After"), time.Since(began))
 			}
-			outcomes, _ := f.proxy.Unfetched()
+			outcomes := f.unfetched()
 			keeps := map[Class]string{Created: "yes, if the program gave up", Refused: "yes", Unknown: "yes"}
 			end := resultOfStatus(test.status)
 			if (len(outcomes) == 1) != (end == Unknown) {
@@ -300,13 +307,12 @@ func TestRepeatedAfterGivingUp(t *testing.T) {
 				f := newFixture(t)
 				f.abandon(then)
 				if !early {
-					f.proxy.Wait()
-					if unfetched, _ := f.proxy.Unfetched(); len(unfetched) != 1 {
+					if unfetched := f.unfetched(); len(unfetched) != 1 {
 						t.Errorf("unfetched %v, want 1", unfetched)
 					}
 				}
 				first := f.post(` {"kind":"ConfigMap", "apiVersion":"v1","metadata":{"generateName":"a-"},"data":{"k":"v"}} `)
-				if unfetched, _ := f.proxy.Unfetched(); first.status != 201 || len(f.Objects()) != 1 || len(unfetched) != 0 {
+				if unfetched := f.unfetched(); first.status != 201 || len(f.Objects()) != 1 || len(unfetched) != 0 {
 					t.Errorf("%d, %d objects, unfetched %v", first.status, len(f.Objects()), unfetched)
 				}
 				if second := f.post(generated); second.status != 201 || len(f.Objects()) != 2 ||
@@ -466,7 +472,7 @@ func TestKeptObjectIsRead(t *testing.T) {
 			f.Next("get", "configmaps", test.reads...)
 			object := f.Objects()[0].GetName()
 			g := f.post(generated)
-			unfetched, _ := f.proxy.Unfetched()
+			unfetched := f.unfetched()
 			if g.status != test.status || g.status == 201 && g.object.GetName() != object || (len(unfetched) == 1) != (g.status == 504) {
 				t.Errorf("%d %v, and unfetched: %v", g.status, g.object, unfetched)
 			}
@@ -490,12 +496,12 @@ func TestRepeatedAfterUnknown(t *testing.T) {
 		!strings.Contains(message, "configmap/"+object+" -n ns might exist") {
 		t.Errorf("%d, details %v, %q, want 504, configmaps %s, and that it might exist", first.status, details, message, object)
 	}
-	if unfetched, _ := f.proxy.Unfetched(); len(unfetched) != 1 || unfetched[0].Class != Unknown {
+	if unfetched := f.unfetched(); len(unfetched) != 1 || unfetched[0].Class != Unknown {
 		t.Errorf("unfetched %v, want one as unknown", unfetched)
 	}
 	f.Clear()
 	second := f.post(generated)
-	if unfetched, _ := f.proxy.Unfetched(); second.status != 201 || second.object.GetName() != object ||
+	if unfetched := f.unfetched(); second.status != 201 || second.object.GetName() != object ||
 		len(f.Objects()) != 1 || len(unfetched) != 0 {
 		t.Errorf("%d, %d objects, unfetched %v", second.status, len(f.Objects()), unfetched)
 	}
@@ -513,7 +519,7 @@ func TestRepeatedAfterRefusal(t *testing.T) {
 	}
 	f.Land()
 	g := f.post(generated)
-	if unfetched, _ := f.proxy.Unfetched(); g.status != 201 || len(f.Objects()) != 1 || len(unfetched) != 0 {
+	if unfetched := f.unfetched(); g.status != 201 || len(f.Objects()) != 1 || len(unfetched) != 0 {
 		t.Errorf("%d, %d objects, and unfetched: %v", g.status, len(f.Objects()), unfetched)
 	}
 	if again := f.post(generated); again.status != 201 || len(f.Objects()) != 2 {
