@@ -114,6 +114,8 @@ def create_once(client: ApiClient, manifest: Any, key: str, secret: Optional[str
     for name, value in (("key", key), ("secret", secret), ("namespace", namespace)):
         if not isinstance(value, str) and (value is not None or name == "key"):
             raise TypeError(f"the {name} is a {type(value).__name__}, and must be a str")
+    if not timeout >= 0:  # NaN too, with which the call would never end
+        raise ValueError(f"the timeout is {timeout}, and must be 0 or more")
     derive.check_secret(secret)
     derive.check_key(key)
     return _Create(client, _decoded(client, manifest), key, secret, timeout, namespace or "").run()

@@ -331,6 +331,9 @@ class TestArguments(unittest.TestCase):
             for arguments in ((None,), (b"key",), (KEY, b"s" * 32), (KEY, 5)):
                 with self.subTest(arguments), self.assertRaises(TypeError):
                     create_once(server.client(), MANIFEST, *arguments)  # type: ignore[arg-type]
+            for timeout in (float("nan"), -1):
+                with self.subTest(timeout), self.assertRaises(ValueError):
+                    create_once(server.client(), MANIFEST, KEY, timeout=timeout)
             self.assertEqual([], server.received)
             deep: Any = {}
             for levels in range(1, 600):
