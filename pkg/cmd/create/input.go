@@ -268,7 +268,7 @@ func (in *input) warnOfPrefix(object *unstructured.Unstructured, mapping *meta.R
 }
 
 // runInfix follows the name of the CronJob in the generateName of its Jobs. A CronJob's name has at most
-// 52 bytes, so the generateName has at most 57, and a generated name contains all of them.
+// 52 bytes, so also a name that is derived from a key, with 53 bytes of the generateName, contains all of it.
 const runInfix = "-run-"
 
 // addInput gives the builder the files, or the Job of --from.
