@@ -179,8 +179,10 @@ func TestRepositories(t *testing.T) {
 		}, "more/a.yaml:3 warning not-appliable"},
 		"a directory of Argo CD": {map[string]string{
 			"apps/a.yaml": configMap("generateName: a-"), "apps/hook.yaml": job(hook("Sync", "generateName: a-")),
-			"apps/deeper/a.yaml": configMap("generateName: a-"),
-			"app.yaml":           "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: apps}\nspec: {source: {path: apps}}\n",
+			"apps/deeper/a.yaml": configMap("generateName: a-"), "apps/helm.yaml": job("annotations: {helm.sh/hook: pre-install}, generateName: b-"),
+			"app.yaml":      "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: apps}\nspec: {source: {path: apps}}\n",
+			"others/a.yaml": configMap("generateName: a-"),
+			"others.yaml":   "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: others}\nspec: {source: {path: others, directory: {exclude: a.yaml}}}\n",
 		}, "apps/a.yaml:3 warning not-appliable"},
 		"what others contain": {map[string]string{
 			"trigger.yaml": "apiVersion: triggers.tekton.dev/v1beta1\nkind: TriggerTemplate\nmetadata: {name: t}\nspec:\n  resourcetemplates:\n" +

@@ -30,7 +30,7 @@ var notAppliable = &Rule{
 	compare: func(in *Input, report func(*Object, Finding)) {
 		for _, o := range in.Objects {
 			by := in.appliedIn(o)
-			if by == "" || !o.generates() || o.exported || o.hook() {
+			if by == "" || !o.generates() || o.exported || o.hook() || o.helmHook {
 				continue
 			}
 			finding := refusedBy[byDirectory]
@@ -80,14 +80,13 @@ var refusedBy = map[applying]Finding{
 // applier returns the tool that applies an object, or "".
 func applier(o Manifest) applying {
 	annotations := o.GetAnnotations()
-	hook := annotations["helm.sh/hook"] != ""
 	helm := o.Tree.Chart != "" || o.GetLabels()["app.kubernetes.io/managed-by"] == "Helm"
 	switch {
 	case o.Tree.Kustomization != "":
 		return byKustomize
-	case annotations[argoHook] != "" || hook && o.Tree.Chart == "": // Argo CD can apply the output of helm template
+	case annotations[argoHook] != "" || o.helmHook && o.Tree.Chart == "": // Argo CD can apply rendered ones
 		return ""
-	case hook: // which Helm deletes by its name before it creates it again
+	case o.helmHook: // which Helm deletes by its name before it creates it again
 		return byHelm
 	case annotations[lastApplied] != "":
 		return byKubectl
@@ -131,7 +130,8 @@ func appliedBy(o Manifest) []directory {
 		sources := append(listAt(fields, "spec", "sources"), mapAt(fields, "spec", "source"))
 		for _, item := range sources {
 			source, _ := item.(map[string]any)
-			if at := stringAt(source, "path"); at != "" {
+			isFiltered := stringAt(source, "directory", "include")+stringAt(source, "directory", "exclude") != ""
+			if at := stringAt(source, "path"); at != "" && !isFiltered {
 				deep := boolAt(source, "directory", "recurse")
 				found = append(found, directory{directoryKey{cleaned(at), deep}, "the Argo CD Application " + o.Name})
 			}

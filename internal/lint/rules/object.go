@@ -30,6 +30,7 @@ type Object struct {
 
 	exported  bool     // a server has written it
 	phases    []string // phases in which Argo CD creates it as a hook
+	helmHook  bool     // Argo CD creates it as a hook, too
 	forOnePod bool     // it is a claim that one Pod only can mount
 }
 
@@ -56,7 +57,7 @@ func NewManifest(o *manifest.Object, file string, tree Tree) Manifest {
 	if o.Embedded { // the tools around the file do not see it
 		m.Tree = Tree{}
 	}
-	m.phases = phasesOf(o.GetAnnotations()[argoHook])
+	m.phases, m.helmHook = phasesOf(o.GetAnnotations()[argoHook]), o.GetAnnotations()["helm.sh/hook"] != ""
 	m.forOnePod = forOnePod(m)
 	return m
 }
