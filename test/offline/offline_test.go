@@ -5,9 +5,7 @@ package offline
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +15,6 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
@@ -58,43 +55,11 @@ func TestResultsThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-func TestReportChurnJSON(t *testing.T) {
-	stdout, _, code := run(t, "report", "--existing=1000000", "--rate=86400", "--over=365d", "--creates=1", "-o", "json")
-	var report v1alpha1.CollisionReport
-	if err := json.Unmarshal([]byte(stdout), &report); err != nil || code != 0 {
-		t.Fatal(err, code)
-	}
-	churn := report.Items[0].Churn
-	server := churn.Policy(v1alpha1.PolicyServer)
-	// The example of analyze.Model.Churn: 4.81e-5 a day, the first after 57 years.
-	if churn.Creates != 86400*365 || *server.Attempts != 8 || math.Abs(*server.FailuresPerDay/4.81e-5-1) > 0.01 ||
-		math.Abs(*server.DaysToFirstFailure/365/57-1) > 0.01 || math.Abs(*server.AnyFails/0.0174-1) > 0.01 || *server.AnyFailsLog10 > -1.7 {
-		t.Errorf("%+v, server %+v", churn, server)
-	}
-}
-
+// A report with churn and a gate agrees with its schema. test/sessions/report.txt has the numbers.
 func TestReportJSON(t *testing.T) {
-	stdout, stderr, code := run(t, "report", "--creates=1000000", "--server-attempts=7", "-o", "json", "--fail-above=0.09%")
-	if stderr != "error: the chance that a create fails is above --fail-above 0.09% in 1 row\n" || code != 3 {
-		t.Errorf("code %d, stderr %q", code, stderr)
-	}
-	var report v1alpha1.CollisionReport
-	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
-		t.Fatal(err)
-	}
-	server := report.Items[0].Policy(v1alpha1.PolicyServer)
-	if report.Kind != "CollisionReport" || report.APIVersion != "genname.dev/v1alpha1" || report.Server.AttemptsSource != v1alpha1.SourceFlag {
-		t.Errorf("the report is %s %s, server %+v", report.APIVersion, report.Kind, report.Server)
-	}
-	// 9.976e-4 is the exact value for 7 attempts, from which the KEP's million comes.
-	if p := *server.AnyFails; p < 9.976e-4 || p > 9.977e-4 {
-		t.Errorf("P(any fails) = %g", p)
-	}
-	if v := report.Verdict; v.State != v1alpha1.CollisionOK || v.Closest.Room != 1_000_299 {
-		t.Errorf("verdict %+v", v)
-	}
-	if len(report.Gate.Exceeded) != 1 || report.Gate.Exceeded[0].Creates != 1_000_000 {
-		t.Errorf("gate %+v", report.Gate)
+	stdout, _, code := run(t, "report", "--creates=1000000", "--rate=10", "--over=30d", "--fail-above=0.001%", "-o", "json")
+	if !strings.Contains(stdout, `"churn": {`) || code != 3 {
+		t.Errorf("code %d, and printed\n%s", code, stdout)
 	}
 }
 
