@@ -39,7 +39,8 @@ type Settings struct {
 	// Namespace is the namespace of a namespaced object that has none.
 	Namespace string
 	// TrustRefusals makes Create trust a refusal if no POST was lost before. Create then reads the object at most once.
-	// If a proxy repeats POSTs, a refused object can exist nevertheless.
+	// If a proxy repeats POSTs, a refused object can exist nevertheless. A credential plugin that fails counts as a
+	// refusal.
 	TrustRefusals bool
 	// Parameters are the query parameters of the POST.
 	Parameters url.Values

@@ -51,14 +51,20 @@ func (r *request) post(until, ctx context.Context, name string) response {
 	a := r.postResponse(ctx, result, &x, name)
 	a.Unsent = !x.maybeSent() && result.Error() != nil && apistatus.Code(result.Error()) == 0 ||
 		r.settings.Parameters.Has("dryRun")
-	if a.Finding == protocol.Lost && a.Unsent { // dry run
+	switch {
+	case a.Finding == protocol.Lost && a.Unsent: // dry run
 		a.Finding = protocol.NotStored
+	case a.Finding == protocol.NotStored && r.settings.TrustRefusals && strings.Contains(a.Err.Error(), noCredentials):
+		a.Finding = protocol.Rejected
 	}
 	// The server can't store an object under a name that can't be part of a path. A webhook can change the name,
 	// and then the server can store it. So a lost response stays lost.
 	a.Unsent = a.Unsent || pathError(name) != nil
 	return a
 }
+
+// noCredentials is in client-go's error after a credential plugin has failed.
+const noCredentials = ": getting credentials: "
 
 // throttle waits for the client's rate limiter. throttle hides the deadline from the limiter, because the limiter
 // would fail at once if the deadline is too early.

@@ -407,6 +407,34 @@ func TestDiscoveryFails(t *testing.T) {
 	}
 }
 
+// A credential plugin that fails later fails a create at once, too.
+func TestCredentialPluginFails(t *testing.T) {
+	upstream := httptest.NewTLSServer(oncetest.NewServer())
+	t.Cleanup(upstream.Close)
+	credential := filepath.Join(t.TempDir(), "credential")
+	if err := os.WriteFile(credential, []byte(`{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",
+		"status":{"token":"a","expirationTimestamp":"2000-01-01T00:00:00Z"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := newFixture(t, func(c *Config) {
+		c.Creates = &rest.Config{
+			Host: upstream.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true},
+			ExecProvider: &clientcmdapi.ExecConfig{
+				APIVersion: "client.authentication.k8s.io/v1", Command: "cat", Args: []string{credential},
+				InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+			},
+		}
+	})
+	for _, want := range []int{http.StatusCreated, http.StatusServiceUnavailable} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if g := f.do(f.request(ctx, http.MethodPost, configMaps, generated)); g.status != want {
+			t.Errorf("%d %v, want %d", g.status, g.object, want)
+		}
+		_ = os.Remove(credential)
+	}
+}
+
 // A create with wrong credentials is refused at once, also the first one of a type.
 func TestWrongCredentials(t *testing.T) {
 	var refused atomic.Int32
