@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -232,13 +233,19 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// An object with a finalizer is marked for deletion once.
+// An object with a finalizer is marked for deletion once. The update that removes the finalizer deletes it, and no watch
+// has that update.
 func TestDeleteTwice(t *testing.T) {
 	server := oncetest.NewServer()
 	client := configMapsOf(server.Config())
 	object := named("a")
 	object.Finalizers = []string{"example.com/wait"}
-	create(t, client, object)
+	object = create(t, client, object)
+	events, err := client.Watch(t.Context(), metav1.ListOptions{ResourceVersion: object.ResourceVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
 	versions := []string{}
 	for range 2 {
 		if err := client.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
@@ -248,5 +255,15 @@ func TestDeleteTwice(t *testing.T) {
 	}
 	if versions[0] != versions[1] || server.Objects()[0].GetDeletionTimestamp() == nil {
 		t.Errorf("resourceVersions %v, object %v", versions, server.Objects()[0])
+	}
+	object.Finalizers, object.ResourceVersion = nil, ""
+	if object, err = client.Update(t.Context(), object, metav1.UpdateOptions{}); err != nil || object.ResourceVersion != versions[0] {
+		t.Errorf("%v, %v, want the resourceVersion %s", object, err, versions[0])
+	}
+	for _, want := range []watch.EventType{watch.Modified, watch.Deleted} {
+		event := <-events.ResultChan()
+		if last := event.Object.(metav1.Object); event.Type != want || len(last.GetFinalizers()) != 1 {
+			t.Errorf("%s of %v, want %s with the finalizer", event.Type, last, want)
+		}
 	}
 }

@@ -265,10 +265,11 @@ func (r *served) update() *http.Response {
 	if r.dryRun(r.http.URL.Query()["dryRun"]) || equality.Semantic.DeepEqual(next, held) {
 		return respondJSON(http.StatusOK, r.shown(next))
 	}
-	r.server.put(r.key(), r.server.stamp(next), nil)
 	if next.GetDeletionTimestamp() != nil && len(next.GetFinalizers()) == 0 {
-		r.server.drop(r.key())
+		r.server.drop(r.key()) // without storing the update
+		return respondJSON(http.StatusOK, r.shown(next))
 	}
+	r.server.put(r.key(), r.server.stamp(next), nil)
 	return respondJSON(http.StatusOK, r.shown(next))
 }
 
