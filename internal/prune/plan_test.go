@@ -60,7 +60,8 @@ func (p *prunable) pruner(t testing.TB, criteria Criteria) *Pruner {
 		Concurrency: 8, RetryTimeout: time.Second,
 		Types: func(context.Context) ([]census.Resource, error) {
 			gateways := typeOf("gateway.networking.k8s.io", "Gateway", "gateways")
-			return []census.Resource{workflows, jobs, configMaps, gateways, typeOf("keda.sh", "ScaledJob", "scaledjobs")}, nil
+			clusters := typeOf("ray.io", "RayCluster", "rayclusters")
+			return []census.Resource{workflows, jobs, configMaps, gateways, clusters, typeOf("keda.sh", "ScaledJob", "scaledjobs")}, nil
 		},
 	}
 }

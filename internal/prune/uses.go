@@ -52,18 +52,23 @@ var users = []user{
 	newUser("networking.k8s.io", "Ingress", "ingresses"),                 // proxies read annotations, too
 }
 
-// naming are the types of other controllers whose objects make runs, as CronJobs do, or name certificates, values of
-// charts or disks.
+// naming are the types of other controllers whose objects make runs later, as CronJobs do, or name certificates, values
+// of charts or disks.
 var naming = map[schema.GroupResource]bool{
-	{Group: "argoproj.io", Resource: "cronworkflows"}:                  true,
-	{Group: "keda.sh", Resource: "scaledjobs"}:                         true,
-	{Group: "gateway.networking.k8s.io", Resource: "gateways"}:         true,
-	{Group: "networking.istio.io", Resource: "gateways"}:               true,
-	{Group: "traefik.io", Resource: "ingressroutes"}:                   true,
-	{Group: "projectcontour.io", Resource: "httpproxies"}:              true,
-	{Group: "helm.toolkit.fluxcd.io", Resource: "helmreleases"}:        true,
-	{Group: "kustomize.toolkit.fluxcd.io", Resource: "kustomizations"}: true,
-	{Group: "kubevirt.io", Resource: "virtualmachines"}:                true,
+	{Group: "actions.github.com", Resource: "autoscalingrunnersets"}:        true,
+	{Group: "argoproj.io", Resource: "workflowtemplates"}:                   true,
+	{Group: "ray.io", Resource: "rayclusters"}:                              true,
+	{Group: "sparkoperator.k8s.io", Resource: "scheduledsparkapplications"}: true,
+	{Group: "tekton.dev", Resource: "tasks"}:                                true,
+	{Group: "argoproj.io", Resource: "cronworkflows"}:                       true,
+	{Group: "keda.sh", Resource: "scaledjobs"}:                              true,
+	{Group: "gateway.networking.k8s.io", Resource: "gateways"}:              true,
+	{Group: "networking.istio.io", Resource: "gateways"}:                    true,
+	{Group: "traefik.io", Resource: "ingressroutes"}:                        true,
+	{Group: "projectcontour.io", Resource: "httpproxies"}:                   true,
+	{Group: "helm.toolkit.fluxcd.io", Resource: "helmreleases"}:             true,
+	{Group: "kustomize.toolkit.fluxcd.io", Resource: "kustomizations"}:      true,
+	{Group: "kubevirt.io", Resource: "virtualmachines"}:                     true,
 }
 
 // usersOf returns the users, with those types of the server that make Pods later, such as queued runs, or that name

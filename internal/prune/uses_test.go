@@ -117,6 +117,7 @@ func TestUsers(t *testing.T) {
 		"a ScaledJob":               {"/apis/keda.sh/v1/scaledjobs", list("ns", template), 1},
 		"an Ingress":                {"/apis/networking.k8s.io/v1/ingresses", list("ns", `"spec":{"tls":[{"secretName":"run-22222"}]}`), 1},
 		"an Ingress's annotation":   {"/apis/networking.k8s.io/v1/ingresses", strings.Replace(list("ns", `"spec":{}`), `},"spec"`, `,"annotations":{"auth-secret":"ns/run-22222"}},"spec"`, 1), 1},
+		"a suspended RayCluster":    {"/apis/ray.io/v1/rayclusters", list("ns", template), 1},
 		"a Gateway":                 {"/apis/gateway.networking.k8s.io/v1/gateways", list("ns", `"spec":{"listeners":[{"tls":{"certificateRefs":[{"name":"run-22222"}]}}]}`), 1},
 		"tokens":                    {"/api/v1/serviceaccounts", list("ns", `"secrets":[{"name":"run-22222"}]`), 0},
 	} {
