@@ -123,8 +123,18 @@ func (o *options) newEngine(
 	})
 	engine.Types, engine.Namespace, engine.Named = known, o.scope.Namespace, len(o.types) > 0
 	engine.MinCount, engine.Discover, engine.ClockSkew = o.minCount, types.Discover, c.ClockSkew(ctx)
-	engine.Notify = func(n live.Notice) { o.log(scan.NoticeText(n)) }
+	engine.Notify = o.notice
 	return engine
+}
+
+// notice prints a notice. A type that is gone isn't counted again.
+func (o *options) notice(n live.Notice) {
+	o.log(scan.NoticeText(n))
+	o.reporting.Lock()
+	defer o.reporting.Unlock()
+	if n.Type == live.Vanished {
+		delete(o.skipped, humanize.Scope(n.Resource.Group, n.Resource.Resource, ""))
+	}
 }
 
 // report prints the changes since the last report: types that are not counted any more, types that are counted

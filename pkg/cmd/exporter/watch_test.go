@@ -16,6 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/kubernetes"
@@ -25,6 +26,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 )
 
@@ -116,6 +118,12 @@ func TestReport(t *testing.T) {
 		if o.report(exporter.State{Skipped: step.skipped}, true); out.String() != step.want {
 			t.Errorf("step %d: %q, want %q", i, out.String(), step.want)
 		}
+	}
+	o.report(exporter.State{Skipped: []census.Skipped{forbidden}}, true)
+	o.notice(live.Notice{Type: live.Vanished, Resource: schema.GroupResource{Resource: "pods"}})
+	out.Reset()
+	if o.report(exporter.State{}, true); out.Len() > 0 {
+		t.Errorf("a type is gone: %q", out.String())
 	}
 }
 
