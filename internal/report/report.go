@@ -24,9 +24,6 @@ type Config struct {
 	Probability float64
 	// Creates are the numbers of further creates to report on, each at least 1.
 	Creates []int64
-	// FailAbove is the gate: the largest permitted probability that any create fails with the server's policy. If the
-	// server's policy is unknown, the gate applies to the policy without retries. FailAbove is nil without a gate.
-	FailAbove *float64
 	// PerDay is the rate of creates of a steady population, for a number of days. PerDay is nil if the report has no
 	// churn.
 	PerDay *float64
@@ -84,7 +81,6 @@ func New(ctx context.Context, c Config, populations []Population) (*v1alpha1.Col
 		}
 	}
 	report.Verdict = c.verdict(report.Items)
-	report.Gate = c.gate(report.Items)
 	return report, nil
 }
 
@@ -123,23 +119,6 @@ func (c Config) items(p Population, names int64) ([]v1alpha1.CollisionItem, erro
 		items = append(items, item)
 	}
 	return items, nil
-}
-
-// gate returns the items whose probability that any create fails exceeds FailAbove. gate returns nil without a gate.
-func (c Config) gate(items []v1alpha1.CollisionItem) *v1alpha1.CollisionGate {
-	if c.FailAbove == nil {
-		return nil
-	}
-	gate := &v1alpha1.CollisionGate{FailAbove: *c.FailAbove, Exceeded: []v1alpha1.CollisionExceeded{}}
-	for _, item := range items {
-		if anyFails := *item.InForce().AnyFails; anyFails > *c.FailAbove {
-			gate.Exceeded = append(gate.Exceeded, v1alpha1.CollisionExceeded{
-				Resource: item.GroupResource().String(), Namespace: item.Namespace, Prefix: item.Prefix,
-				Creates: item.Creates, AnyFails: anyFails,
-			})
-		}
-	}
-	return gate
 }
 
 // churn returns the failures of a steady population at the rate of the config. The result is nil without a rate.

@@ -82,44 +82,6 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// The gate applies to the server's policy. If the server's attempts are unknown, it applies to the
-// policy without retries.
-func TestGate(t *testing.T) {
-	for _, test := range []struct {
-		name     string
-		attempts int
-		limit    float64
-		exceeded bool
-	}{
-		{"with retries, below", 8, 0.001, false},
-		{"with retries, above", 8, 1e-9, true},
-		{"unknown, as without retries", 0, 0.999, true},
-		{"a chance of one exceeds no limit of one", 0, 1, false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			config := newConfig()
-			config.FailAbove = &test.limit
-			report := newReport(t, config, population(1_000_000, test.attempts))
-			item, policy := report.Items[0], v1alpha1.PolicyServer
-			if test.attempts == 0 {
-				policy = v1alpha1.PolicyNone
-			}
-			want := &v1alpha1.CollisionGate{FailAbove: test.limit, Exceeded: []v1alpha1.CollisionExceeded{}}
-			if test.exceeded {
-				want.Exceeded = append(want.Exceeded, v1alpha1.CollisionExceeded{
-					Resource: "jobs.batch", Namespace: "ci", Prefix: "p-", Creates: 1000, AnyFails: *item.Policy(policy).AnyFails,
-				})
-			}
-			if diff := cmp.Diff(want, report.Gate); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-	if gate := newReport(t, newConfig(), population(5, 8)).Gate; gate != nil {
-		t.Errorf("a gate that nobody asked for: %+v", gate)
-	}
-}
-
 // Populations with equal numbers are calculated once, and each has its prefix.
 func TestEqualPopulations(t *testing.T) {
 	another, unknown := population(20, 8), population(20, 0)

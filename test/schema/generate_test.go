@@ -28,17 +28,15 @@ var kinds = []any{v1alpha1.AuditReport{}, v1alpha1.CollisionReport{}, v1alpha1.C
 
 // probabilities are the fields with numbers from 0 to 1.
 var probabilities = map[string]bool{
-	"AuditExceeded.nextCreate":   true,
-	"AuditGate.failAbove":        true,
-	"AuditRoom.probability":      true,
-	"ChurnPolicy.anyFails":       true,
-	"CollisionExceeded.anyFails": true,
-	"CollisionGate.failAbove":    true,
-	"Room.probability":           true,
-	"NextCreate.noRetry":         true,
-	"NextCreate.serverRetry":     true,
-	"Policy.anyFails":            true,
-	"Policy.nextCreateFails":     true,
+	"AuditExceeded.nextCreate": true,
+	"AuditGate.failAbove":      true,
+	"AuditRoom.probability":    true,
+	"ChurnPolicy.anyFails":     true,
+	"Room.probability":         true,
+	"NextCreate.noRetry":       true,
+	"NextCreate.serverRetry":   true,
+	"Policy.anyFails":          true,
+	"Policy.nextCreateFails":   true,
 }
 
 // enums are the string types with a fixed set of values.

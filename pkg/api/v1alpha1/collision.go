@@ -17,9 +17,6 @@ type CollisionReport struct {
 	Verdict  CollisionVerdict `json:"verdict"`
 	// Items are the prefixes, each with every number of creates.
 	Items []CollisionItem `json:"items"`
-	// Gate holds the limit of --fail-above, and the items above it. It is null if you did
-	// not set the flag.
-	Gate *CollisionGate `json:"gate"`
 }
 
 // CollisionState reports whether creates are likely to fail.
@@ -193,27 +190,4 @@ type ChurnPolicy struct {
 	AnyFails *float64 `json:"anyFails"`
 	// AnyFailsLog10 is the decimal logarithm of AnyFails; null if no create can fail.
 	AnyFailsLog10 *float64 `json:"anyFailsLog10"`
-}
-
-// CollisionGate holds the limit of --fail-above, and the items above it.
-type CollisionGate struct {
-	// FailAbove is the limit of --fail-above. An equal probability passes.
-	FailAbove float64 `json:"failAbove"`
-	// Exceeded are the items above the limit.
-	Exceeded []CollisionExceeded `json:"exceeded"`
-}
-
-// CollisionExceeded is one item above the limit.
-type CollisionExceeded struct {
-	// Resource is the resource type, as RESOURCE.GROUP.
-	Resource string `json:"resource"`
-	// Namespace is empty for a cluster-scoped resource.
-	Namespace string `json:"namespace"`
-	// Prefix is the effective prefix.
-	Prefix string `json:"prefix"`
-	// Creates is the number of further creates.
-	Creates int64 `json:"creates"`
-	// AnyFails is the probability that any of the creates fails with the server's retries.
-	// If the attempts are unknown, it assumes no retries.
-	AnyFails float64 `json:"anyFails"`
 }

@@ -91,7 +91,7 @@ func count(ctx context.Context, s *scan.Session, prefixes []wantedPrefix) (subje
 	counted.server = v1alpha1.CollisionServer{GitVersion: &version, Retries: s.Cluster.Retries()}
 	if len(inconsistent) > 0 {
 		slices.Sort(inconsistent)
-		counted.doubt, counted.warnings = errInconsistent, []string{inconsistentCounts(slices.Compact(inconsistent))}
+		counted.warnings = []string{inconsistentCounts(slices.Compact(inconsistent))}
 	}
 	return counted, nil
 }

@@ -18,15 +18,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
-	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -49,8 +46,6 @@ type options struct {
 	config         report.Config
 	createsGiven   bool
 	serverAttempts flagvalue.Attempts
-	failAbove      flagvalue.Probability
-	ignoreNotFound bool
 	rate           float64
 	rateGiven      bool
 	period         flagvalue.Duration
@@ -62,7 +57,6 @@ type options struct {
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags()}
-	o.failAbove.Value = new(float64)
 	o.period = flagvalue.Duration(30 * 24 * time.Hour)
 	o.config = report.Config{
 		SuffixLength: names.SuffixLength, ClientAttempts: names.DefaultAttempts, Probability: 0.001,
@@ -125,10 +119,6 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.Var(&flagvalue.Probability{Value: &o.config.Probability}, "probability",
 		"Print how many creates are possible until the chance that any has failed exceeds this value, "+
 			"like 0.001 or 0.1%")
-	flags.Var(&o.failAbove, "fail-above", "Exit with code 3 if the chance that any of the further creates "+
-		"(--creates) fails, with the server's retries, is above this value, like 0.001 or 0.1%")
-	flags.BoolVar(&o.ignoreNotFound, "ignore-not-found", false,
-		"Let --fail-above pass even if a prefix that you named has no names")
 	flags.Float64Var(&o.rate, "rate", 0, "Report on this number of creates per day, with as many deletes")
 	flags.Var(&o.period, "over", "How long the creates and deletes of --rate go on, like 90m, 12h or 30d")
 	flags.BoolVar(&o.plot, "plot", false, "Draw the chance of a failure by the number of names in the terminal, "+
@@ -144,9 +134,6 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	o.rateGiven, o.periodGiven = given("rate"), given("over")
 	if err := o.printFlags.Check(); err != nil {
 		return err
-	}
-	if o.failAbove.Given() {
-		o.config.FailAbove = o.failAbove.Value
 	}
 	if o.rateGiven {
 		o.config.PerDay, o.config.Days = &o.rate, time.Duration(o.period).Hours()/24
@@ -200,7 +187,7 @@ func (o *options) validateConfig() error {
 // maxRate keeps the creates of the longest duration within an int64.
 const maxRate = 1e12
 
-// Run makes the report and prints it. An exceeded gate is exit code 3.
+// Run makes the report and prints it.
 func (o *options) Run(ctx context.Context) error {
 	objects, err := o.objects(ctx)
 	if err != nil {
@@ -225,7 +212,7 @@ func (o *options) Run(ctx context.Context) error {
 	case err != nil:
 		return explained(err, o.config.SuffixLength)
 	}
-	view := scan.View{Gate: evaluate(report.Gate, subject, o.ignoreNotFound)}
+	view := scan.View{}
 	if o.printFlags.ForMachines() {
 		view.Warnings = subject.warnings
 		return session.Show(report, view)
@@ -245,26 +232,6 @@ func (o *options) open(ctx context.Context, reaches bool) (*scan.Session, error)
 	}
 	flags := scan.Flags{RetryTimeout: flagvalue.Duration(census.DefaultRetryTimeout)}
 	return flags.Open(ctx, o.factory, o.IOStreams, o.printFlags, &o.serverAttempts)
-}
-
-// evaluate returns the error with the exit code, which is 3 if the gate is exceeded. If the gate isn't exceeded,
-// incomplete counts or a prefix without names is an error, because the gate could be wrong.
-func evaluate(gate *v1alpha1.CollisionGate, subject subject, ignoreNotFound bool) error {
-	switch {
-	case gate == nil:
-		return nil
-	case len(gate.Exceeded) > 0:
-		line := terminal.Errorf("the chance that a create fails is above --fail-above %s in %s",
-			humanize.ChanceOf(gate.FailAbove), humanize.Count(len(gate.Exceeded), "row"))
-		return &exitcode.Error{Code: exitcode.Gate, Lines: []string{line}}
-	case subject.doubt != nil:
-		return fmt.Errorf("can't evaluate --fail-above, because %w and a chance might be higher. Save a complete "+
-			"audit, and run report again", subject.doubt)
-	case subject.missing > 0 && !ignoreNotFound:
-		return fmt.Errorf("--fail-above is not exceeded, but %s without names might be misspelled. To let the gate "+
-			"pass without names, add:\n  --ignore-not-found", humanize.Count(subject.missing, "prefix"))
-	}
-	return nil
 }
 
 // explained returns an error about a population in terms of its flag or prefix.

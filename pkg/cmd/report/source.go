@@ -32,15 +32,11 @@ type subject struct {
 	populations []report.Population
 	// warnings are about the counts, ready to be printed.
 	warnings []string
-	// doubt is the reason why the names can be more than counted, or nil.
-	doubt error
 	// nearest are the prefixes most like those of populations. Only counted ones have them.
 	nearest []pools.Near
 	// stems are the numbers of names with the prefixes that end in a number, a time or a hash. Only counted populations
 	// have them.
 	stems []int64
-	// missing is the number of named prefixes without names.
-	missing int
 }
 
 // validateSource returns an error if sources of populations exclude each other, or if the one is
@@ -97,11 +93,7 @@ func (o *options) subject(ctx context.Context, s *scan.Session, objects *resourc
 	if err != nil {
 		return subject{}, err
 	}
-	missing, err := checkNamespaces(ctx, s, counted.populations, o.failAbove.Given())
-	if err != nil {
-		return subject{}, err
-	}
-	counted.warnings = slices.Concat(warnings, counted.warnings, missing)
+	counted.warnings = slices.Concat(warnings, counted.warnings, checkNamespaces(ctx, s, counted.populations))
 	if len(o.prefixes) > 0 {
 		counted.warnMissing()
 	}
@@ -164,16 +156,11 @@ func (o *options) saved() (subject, error) {
 		})
 	}
 	if !audit.Complete {
-		s.doubt = errors.New("the audit was incomplete")
 		s.warnings = append(s.warnings, terminal.Warningf(
 			"the audit was incomplete, so its counts and all chances are lower bounds"))
 	}
 	if inconsistent := audit.Summary.Inconsistent; len(inconsistent) > 0 {
-		s.doubt = cmp.Or(s.doubt, errInconsistent)
 		s.warnings = append(s.warnings, inconsistentCounts(inconsistent))
-	}
-	if audit.Hidden.BelowTop > 0 {
-		s.doubt = cmp.Or(s.doubt, errors.New("the audit hid prefixes by --top"))
 	}
 	hidden := audit.Hidden.Prefixes // and stems, which the report would leave out, too
 	for _, f := range audit.Folded {
@@ -199,8 +186,6 @@ func serversOwn(item, server v1alpha1.Retries) v1alpha1.Retries {
 	return item
 }
 
-var errInconsistent = errors.New("counts are inconsistent")
-
 func inconsistentCounts(types []string) string {
 	return terminal.Warningf("inconsistent counts of %s. Their lists expired, so objects "+
 		"created or deleted during the count might be missing or included", strings.Join(types, ", "))
@@ -213,26 +198,19 @@ func (o *options) readSaved() ([]byte, error) {
 	return os.ReadFile(o.from)
 }
 
-// checkNamespaces returns warnings about the namespaces that don't exist. With a gate, such a namespace is an
-// error, because its lists are as empty as those of a namespace without problems.
-func checkNamespaces(
-	ctx context.Context, s *scan.Session, populations []report.Population, gated bool,
-) (warnings []string, err error) {
+// checkNamespaces returns warnings about the namespaces that don't exist.
+func checkNamespaces(ctx context.Context, s *scan.Session, populations []report.Population) (warnings []string) {
 	checked := map[string]bool{"": true}
 	for _, p := range populations {
 		if p.Existing > 0 || checked[p.Namespace] {
 			continue
 		}
 		checked[p.Namespace] = true
-		_, err := s.Cluster.CheckNamespace(ctx, p.Namespace)
-		switch {
-		case err != nil && gated:
-			return nil, fmt.Errorf("the gate needs a namespace that exists: %w", err)
-		case apierrors.IsNotFound(err):
+		if _, err := s.Cluster.CheckNamespace(ctx, p.Namespace); apierrors.IsNotFound(err) {
 			warnings = append(warnings, terminal.Warningf("%v", err))
 		}
 	}
-	return warnings, nil
+	return warnings
 }
 
 // warnMissing adds warnings about named prefixes without any names, because they may be misspelled.
@@ -247,7 +225,6 @@ func (s *subject) warnMissing() {
 				"times and hashes are not random", humanize.Count(names, "name"), resource, p.Prefix))
 			continue
 		}
-		s.missing++
 		if near := s.nearest[i]; near.Prefix != "" {
 			lines := scan.Nearest("no name", resource.String()+"/"+p.Prefix, p.Namespace, near)
 			lines[0] = terminal.Warningf("%s", lines[0])

@@ -34,16 +34,7 @@ func verdictOf(report *v1alpha1.CollisionReport, config report.Config) string {
 	if length := report.NamePool.SuffixLength; length != names.SuffixLength {
 		verdict += " " + fmt.Sprintf("Its suffixes have %s.", humanize.Count(length, "character"))
 	}
-	state := states[report.Verdict.State]
-	if aboveGate(report) && report.Verdict.State == v1alpha1.CollisionOK {
-		state = "Above the gate: %s, and %s."
-	}
-	return verdict + " " + fmt.Sprintf(state, attemptsOf(report), chance)
-}
-
-// aboveGate reports whether the gate is exceeded. Then the verdict is never that there is no problem.
-func aboveGate(report *v1alpha1.CollisionReport) bool {
-	return report.Gate != nil && len(report.Gate.Exceeded) > 0
+	return verdict + " " + fmt.Sprintf(states[report.Verdict.State], attemptsOf(report), chance)
 }
 
 func namesOf(item v1alpha1.CollisionItem) string {
@@ -99,9 +90,6 @@ func verdictOfSeveral(report *v1alpha1.CollisionReport, prefixes int, chance str
 	v, all := report.Verdict, humanize.Count(prefixes, "prefix")
 	closest := v.Closest.String()
 	verdict := fmt.Sprintf("No problem with %s: even under %s, which has the least room, %s.", all, closest, chance)
-	if aboveGate(report) {
-		verdict = fmt.Sprintf("Above the gate: under %s, which has the least room of %s, %s.", closest, all, chance)
-	}
 	if v.State != v1alpha1.CollisionOK {
 		format, number := "Creates might fail under %s of %s: under %s, %s.", v.Risk
 		if v.State == v1alpha1.CollisionFailing {
