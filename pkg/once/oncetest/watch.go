@@ -78,7 +78,7 @@ func (w *watching) Close() error {
 }
 
 // fill encodes the changes that the watch hasn't sent yet. An object that no longer matches the selectors is deleted
-// for the watch. The server is locked.
+// for the watch, as it was before. The server is locked.
 func (w *watching) fill() {
 	for ; w.next < len(w.server.changes); w.next++ {
 		c := w.server.changes[w.next]
@@ -90,7 +90,9 @@ func (w *watching) fill() {
 		case is:
 			w.encode(watch.Added, w.shown(c.object))
 		case was:
-			w.encode(watch.Deleted, w.shown(c.object))
+			last := c.before.DeepCopy()
+			last.SetResourceVersion(c.object.GetResourceVersion())
+			w.encode(watch.Deleted, w.shown(last))
 		}
 	}
 }

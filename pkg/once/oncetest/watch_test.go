@@ -174,7 +174,11 @@ func TestWatchOfSelector(t *testing.T) {
 	create(t, client, last)
 	got := ""
 	for event := range events.ResultChan() {
-		if got += string(event.Type) + " "; event.Object.(metav1.Object).GetName() == "last" {
+		object := event.Object.(metav1.Object)
+		if object.GetLabels()["x"] != "1" {
+			t.Errorf("%s with the labels %v, want those before", event.Type, object.GetLabels())
+		}
+		if got += string(event.Type) + " "; object.GetName() == "last" {
 			break
 		}
 	}
