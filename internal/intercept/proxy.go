@@ -175,7 +175,7 @@ func (p *Proxy) read(r *http.Request, to target) (*post, Reason, *metav1.Status)
 	case to.elsewhere:
 		return nil, Elsewhere, nil
 	}
-	known, err := p.types.get(r.Context(), to.resource)
+	known, err := p.types.get(r.Context(), to)
 	switch {
 	case apierrors.IsUnauthorized(err):
 		return nil, "", status(http.StatusUnauthorized, metav1.StatusReasonUnauthorized, err.Error())

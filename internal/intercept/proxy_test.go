@@ -820,6 +820,12 @@ func TestDiscoveryIsRepeated(t *testing.T) {
 	if g := f.post(generated); g.status != 201 || len(f.Objects()) != 1 || len(f.warnings) > 0 {
 		t.Errorf("%d, %d objects, %v", g.status, len(f.Objects()), f.warnings)
 	}
+	for _, known := range f.proxy.types.known {
+		find(known, "configmaps").Namespaced = false // before its CustomResourceDefinition was replaced
+	}
+	if g := f.post(generated); g.status != 201 || len(f.warnings) > 0 {
+		t.Errorf("%d, %v after another scope", g.status, f.warnings)
+	}
 }
 
 // The table keeps a limited number of results. Refused creates are the first that it drops, and aren't counted.

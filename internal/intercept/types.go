@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
-// types has the resource types of the server, by discovery. It asks again for a type that it doesn't know, because a
-// program can create a CustomResourceDefinition before its objects.
+// types has the resource types of the server, by discovery. It asks again for a type that it doesn't know or that had
+// another scope, because a program can create or replace a CustomResourceDefinition before its objects.
 type types struct {
 	client  *discovery.DiscoveryClient
 	timeout time.Duration
@@ -32,14 +32,14 @@ type types struct {
 // discoveryTimeout limits one request.
 const discoveryTimeout = 30 * time.Second
 
-// get returns the type of a resource, or nil if the server doesn't have it. An error means that the server didn't
+// get returns the type of a target, or nil if the server doesn't have it. An error means that the server didn't
 // respond.
-func (t *types) get(ctx context.Context, resource schema.GroupVersionResource) (*metav1.APIResource, error) {
-	version := resource.GroupVersion()
+func (t *types) get(ctx context.Context, to target) (*metav1.APIResource, error) {
+	version, resource := to.resource.GroupVersion(), to.resource.Resource
 	t.mu.Lock()
-	found := find(t.known[version], resource.Resource)
+	found := find(t.known[version], resource)
 	t.mu.Unlock()
-	if found != nil {
+	if found != nil && found.Namespaced == (to.namespace != "") {
 		return found, nil
 	}
 	types, err := t.listUntilResponse(ctx, version)
@@ -49,7 +49,7 @@ func (t *types) get(ctx context.Context, resource schema.GroupVersionResource) (
 	t.mu.Lock()
 	t.known[version] = types
 	t.mu.Unlock()
-	return find(types, resource.Resource), nil
+	return find(types, resource), nil
 }
 
 func find(types []metav1.APIResource, resource string) *metav1.APIResource {
