@@ -82,20 +82,22 @@ func TestRepeatably(t *testing.T) {
 
 // A later run creates an object again that its TTL has deleted.
 func TestTTL(t *testing.T) {
-	for want, spec := range map[string]map[string]any{
-		"ttlSecondsAfterFinished":  {"runPolicy": map[string]any{"ttlSecondsAfterFinished": int64(5)}},
-		"ttlStrategy":              {"ttlStrategy": map[string]any{"secondsAfterSuccess": int64(5)}},
-		"timeToLiveSeconds":        {"timeToLiveSeconds": int64(5)},
-		"":                         {"ttlSecondsAfterFinished": nil, "runPolicy": "a"},
-		"ttlSecondsAfterFinished ": {"ttlSecondsAfterFinished": int64(5)}, // of a RayJob
+	seconds := map[string]any{"ttlSecondsAfterFinished": int64(5)}
+	for _, test := range []struct {
+		group, want string
+		spec        map[string]any
+	}{
+		{"", "ttlSecondsAfterFinished", map[string]any{"runPolicy": seconds}},
+		{"", "ttlStrategy", map[string]any{"ttlStrategy": map[string]any{"secondsAfterSuccess": int64(5)}}},
+		{"", "timeToLiveSeconds", map[string]any{"timeToLiveSeconds": int64(5)}},
+		{"", "", map[string]any{"ttlSecondsAfterFinished": nil, "runPolicy": "a"}},
+		{"ray.io", "", seconds}, // deletes the cluster of a RayJob only
 	} {
 		d := document("jobs/a/x-")
-		if d.Object.Object["spec"] = spec; strings.HasSuffix(want, " ") {
-			d.Mapping.Resource.Group, want = "ray.io", ""
-		}
+		d.Object.Object["spec"], d.Mapping.Resource.Group = test.spec, test.group
 		wanted := []string{"created x-", "end 1"}
-		if want != "" {
-			wanted = append([]string{"warning jobs with " + want +
+		if test.want != "" {
+			wanted = append([]string{"warning jobs with " + test.want +
 				" are deleted after they finish. A later run with this key creates them again."}, wanted...)
 		}
 		expect(t, words(begin(t.Context(), withKey(&cluster{}), func(yield func(*Document, error) bool) { yield(d, nil) })),
