@@ -38,7 +38,7 @@ LIBRARY := $(GO) test -C pkg/once
 CONTROLLERS := pkg/once/oncecr examples/controller
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo unit near bare test test-plugin test-engines test-modules lab-test race cover conformance fuzz fuzz-targets lint lines generated docs schemas image clean
+.PHONY: help build control-plane demo unit near bare test test-plugin test-sessions test-engines test-modules lab-test race cover conformance fuzz fuzz-targets lint lines generated docs schemas image clean
 
 # Measurements are in lab/Makefile, and releases in packaging/Makefile: make -f lab/Makefile help
 help: ## Show this help
@@ -76,14 +76,16 @@ test: control-plane build ## Run all tests except those of a release, on a real 
 	@echo "Building kube-controller-manager and KWOK: 4 minutes the first time"
 	$(GO) run ./test/controlplane/run --controllers=job-controller --nodes true
 	rm -rf bin/coverage && mkdir -p bin/coverage/sessions
-	MAKE='$(MAKE)' .ci/beside test-plugin test-engines test-modules
+	MAKE='$(MAKE)' .ci/beside test-plugin test-sessions test-engines test-modules
 	@$(MAKE) --no-print-directory cover
 
 # The parts of test. They run beside each other, so each starts few programs at a time.
-test-plugin: # The plugin, on servers that the packages share. Sessions print whole clusters, so theirs are their own
+test-plugin: # The plugin, on servers that the packages share
 	$(GO) run ./test/controlplane/run --shared \
 	$(GO) test -p 2 -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PLUGIN)
-	GENNAME_COVERAGE=$(CURDIR)/bin/coverage/sessions $(GO) test -count=1 ./test/sessions # a cached run counts for no coverage
+
+test-sessions: # Sessions print whole clusters, so their servers are their own. A cached run counts for no coverage
+	GENNAME_COVERAGE=$(CURDIR)/bin/coverage/sessions $(GO) test -count=1 -timeout 20m ./test/sessions
 
 test-engines: # The packages that start goroutines, under the race detector
 	$(RACE) -p 2 -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=bin/coverage/engines.out $(ENGINES)
