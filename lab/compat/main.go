@@ -63,7 +63,7 @@ func run(plugin, only, write, section string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&seen, "\nThe plugin under two versions of kubectl, on kube-apiserver %s:\n\n%s", controlplane.ServerVersion, text)
+		fmt.Fprintf(&seen, "\nThis table has the results of two versions of kubectl with the plugin, on kube-apiserver %s:\n\n%s", controlplane.ServerVersion, text)
 	}
 	fmt.Print(seen.String())
 	if write == "" || broken != nil {
