@@ -1,7 +1,7 @@
 package v1alpha1
 
 // CreateLine is one line of kubectl genname create -o jsonl. Each object gets a line with its outcome as soon as that
-// is known. With --wait, it gets a second line with its result, which has no outcome.
+// is known. With --wait, it also gets a second line. That line has the result of the object, and no outcome.
 type CreateLine struct {
 	// Outcome is how the create ended: Created, Exists, Renamed (by a webhook or policy), Failed, Unknown,
 	// NotAttempted or DryRun.

@@ -19,7 +19,8 @@ const (
 	DuplicatePossible DuplicateGrade = "possible"
 )
 
-// DuplicateReport is the groups of objects that were probably meant to be one.
+// DuplicateReport is the report of kubectl genname duplicates. The objects of each group were probably meant to be one
+// object.
 type DuplicateReport struct {
 	metav1.TypeMeta `json:",inline"`
 
