@@ -115,11 +115,11 @@ func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane
 	if err := c.run(ctx, b.runs); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("### %s ConfigMaps over 40 namespaces, under 10,000 prefixes\n\n%s\nTime of the audit, divided by that of the download: %.3f, and %s.\n\n"+
-		"%s Divided by the peak memory for a tenth of the objects: %s.\n",
-		humanize.Grouped(many.objects), c.table(true),
-		c.seconds[1].median()/c.seconds[0].median(), b.beyondBusy(&c, 1), b.memoryVerdict(c.memory[1].median(), 80),
-		b.verdict(c.memory[1].median()/c.memory[2].median(), 1.1)), nil
+	return fmt.Sprintf("### %s ConfigMaps over 40 namespaces, under 10,000 prefixes\n\n%s\n%s",
+		humanize.Grouped(many.objects), c.table(true), b.compare(
+			comparison{"time, audit / bare download", c.seconds[1].median() / c.seconds[0].median(), 0},
+			beyondBusy("time of the audit", &c, 1), memory("peak memory", c.memory[1].median(), 80),
+			comparison{"peak memory, all objects / a tenth of the objects", c.memory[1].median() / c.memory[2].median(), 1.1})), nil
 }
 
 // oneNamespace measures a million objects in one namespace, each with another prefix.
@@ -137,9 +137,10 @@ func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) 
 	if err := c.run(ctx, b.runs); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("### %s ConfigMaps in one namespace, each with a prefix of its own\n\n%s\nTime of the audit, divided by that of the download of the same pages: %s.\n\n%s\n",
-		humanize.Grouped(p.objects), c.table(true),
-		b.verdict(c.seconds[1].median()/c.seconds[0].median(), 1.5), b.memoryVerdict(max(c.memory[1].median(), c.memory[2].median()), 250)), nil
+	return fmt.Sprintf("### %s ConfigMaps in one namespace, each with a prefix of its own\n\n%s\n%s",
+		humanize.Grouped(p.objects), c.table(true), b.compare(
+			comparison{"time, audit / bare download of the same pages", c.seconds[1].median() / c.seconds[0].median(), 1.5},
+			memory("peak memory", max(c.memory[1].median(), c.memory[2].median()), 250))), nil
 }
 
 // ownPrefixes measures the memory of the audit of a million objects in 900 namespaces, each with another prefix. The
@@ -155,13 +156,14 @@ func ownPrefixes(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (
 	if err := c.run(ctx, min(b.runs, 3)); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("### %s ConfigMaps over %s namespaces, each with a prefix of its own\n\n%s\n%s\n",
-		humanize.Grouped(p.objects), humanize.Grouped(p.namespaces), c.table(true), b.memoryVerdict(c.memory[0].median(), 250)), nil
+	return fmt.Sprintf("### %s ConfigMaps over %s namespaces, each with a prefix of its own\n\n%s\n%s",
+		humanize.Grouped(p.objects), humanize.Grouped(p.namespaces), c.table(true),
+		b.compare(memory("peak memory", c.memory[0].median(), 250))), nil
 }
 
-// memoryVerdict compares the peak memory in MB with a bar in MiB.
-func (b *bench) memoryVerdict(peak, bar float64) string {
-	return fmt.Sprintf("Peak memory, divided by %.0f MiB: %s.", bar, b.verdict(peak/(bar*mebibyte), 1))
+// memory compares the peak memory in MB with a limit in MiB. of names the memory.
+func memory(of string, peak, limit float64) comparison {
+	return comparison{fmt.Sprintf("%s / %.0f MiB", of, limit), peak / (limit * mebibyte), 1}
 }
 
 // table formats the contest in Markdown.

@@ -100,17 +100,17 @@ func oneObject(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (st
 	if err := c.run(ctx, 4*b.runs); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("### One object\n\n%s\nTime, divided by kubectl's: %s. %s", c.table(true),
-		b.verdict(c.seconds[1].median()/c.seconds[0].median(), oneBar), b.peaks(c, 1)), nil
+	return fmt.Sprintf("### One object\n\n%s\n%s", c.table(true), b.compare(
+		comparison{"time, plugin / kubectl", c.seconds[1].median() / c.seconds[0].median(), oneBar}, peaks(c, 1))), nil
 }
 
 // peaks compares the peak memory of ways with the peak memory of the first way, which is kubectl.
-func (b *bench) peaks(c *contest, ways ...int) string {
+func peaks(c *contest, ways ...int) comparison {
 	var most float64
 	for _, i := range ways {
 		most = max(most, c.memory[i].median())
 	}
-	return fmt.Sprintf("Peak memory, divided by kubectl's: %s.\n", b.verdict(most/c.memory[0].median(), memoryBar))
+	return comparison{"peak memory, plugin / kubectl", most / c.memory[0].median(), memoryBar}
 }
 
 func manyDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
@@ -132,11 +132,13 @@ func manyDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 		return "", err
 	}
 	kubectl, raw := c.seconds[0].median(), c.seconds[4].median()
-	return fmt.Sprintf("### A file of %s documents, strict validation\n\n%s\nTime, divided by kubectl's: %s. "+
-		"With `--naming=server`, where objects carry no annotation: %.2f. Divided by that of the requests alone: %.2f. The same ratio of kubectl: %.2f.\n\n"+
-		"With `%s`, time divided by kubectl's: %.2f, and %s.\n\n%s",
-		humanize.Grouped(n), c.table(true), b.verdict(c.seconds[1].median()/kubectl, orderBar), c.seconds[3].median()/kubectl,
-		c.seconds[1].median()/raw, kubectl/raw, concurrent, c.seconds[2].median()/kubectl, b.beyondBusy(c, 2), b.peaks(c, 1, 2)), nil
+	parallel := fmt.Sprintf("time of the plugin with `%s`", concurrent)
+	return fmt.Sprintf("### A file of %s documents, strict validation\n\n%s\n%s", humanize.Grouped(n), c.table(true), b.compare(
+		comparison{"time, plugin / kubectl", c.seconds[1].median() / kubectl, orderBar},
+		comparison{"time of the plugin with `--naming=server`, so without an annotation / kubectl", c.seconds[3].median() / kubectl, 0},
+		comparison{"time, plugin / its requests without the plugin", c.seconds[1].median() / raw, 0},
+		comparison{"time, kubectl / the same requests", kubectl / raw, 0},
+		comparison{parallel + " / kubectl", c.seconds[2].median() / kubectl, 0}, beyondBusy(parallel, c, 2), peaks(c, 1, 2))), nil
 }
 
 // rawRequests returns a function for contest.add. rawRequests creates n objects one after the other over one
@@ -202,8 +204,9 @@ func manyCopies(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (s
 	for _, s := range c.seconds[0] {
 		rate = append(rate, float64(n)/s)
 	}
-	return fmt.Sprintf("### %s copies\n\n%s\nThe plugin, from its start to its end: %s. Its time, %s.\n\n"+
-		"The plugin's share in the processor time of an object: %s.\n\nMemory, divided by that for a tenth of the copies: %s.\n",
-		humanize.Grouped(n), c.table(true), rate.in("%.0f", "objects a second"), b.beyondBusy(c, 0),
-		b.verdict(c.client[0].median()/c.cpu[0].median(), copiesBar), b.verdict(c.memory[0].median()/c.memory[1].median(), flat)), nil
+	return fmt.Sprintf("### %s copies\n\n%s\nFrom its start to its end, the plugin created %s.\n\n%s",
+		humanize.Grouped(n), c.table(true), rate.in("%.0f", "objects a second"), b.compare(
+			beyondBusy("time", c, 0),
+			comparison{"processor time of an object, plugin / all processes", c.client[0].median() / c.cpu[0].median(), copiesBar},
+			comparison{"peak memory, all copies / a tenth of the copies", c.memory[0].median() / c.memory[1].median(), flat})), nil
 }

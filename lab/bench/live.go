@@ -109,10 +109,14 @@ func (l *load) watched(
 	return fmt.Sprintf("| | lag, median | lag, 99th percentile | lag, maximum | the server's processor time per second, without a watch | with the watch |\n|---|---|---|---|---|---|\n"+
 		"| %.0f creates and as many deletes a second | %.2f s | %.2f s | %.2f s | %.2f s | %.2f s |\n"+
 		"| the same, and every %v %s creates and %s deletes within %.2f s | %.2f s | %.2f s | %.2f s | | %.2f s |\n\n"+
-		"Peak memory, divided by %d MiB: %s. 99th percentile of the lag, divided by %.2f s: %s. With bursts: %s. The audit was to print a report every %v, and the 99th percentile of the time between two was %.2f s. A new prefix appeared %.1f s after its tenth name.\n",
+		"%s\nThe audit ran with `--interval=%v`. The 99th percentile of the time between two reports was %.2f s. "+
+		"A prefix appears in the report when it has ten names. A new prefix appeared %.1f s after its tenth name was created.\n",
 		perSecond(float64(created)), median(steady).Seconds(), most(steady).Seconds(), steady[len(steady)-1].Seconds(), perSecond(alone), perSecond(beside),
 		burstEvery, humanize.Grouped(burstSize), humanize.Grouped(burstDeleted), l.lasted.Seconds(), median(bursts).Seconds(), most(bursts).Seconds(), bursts[len(bursts)-1].Seconds(), perSecond(bursting),
-		bar, b.verdict(float64(w.memory)/float64(bar<<20), 1), limit, b.verdict(most(steady).Seconds()/limit, 1), b.verdict(most(bursts).Seconds()/limit, 1), reportEvery, period.Seconds(), passed.Seconds()), nil
+		b.compare(memory("peak memory", float64(w.memory)/1e6, float64(bar)),
+			comparison{fmt.Sprintf("99th percentile of the lag without bursts / %.2f s", limit), most(steady).Seconds() / limit, 1},
+			comparison{fmt.Sprintf("99th percentile of the lag with bursts / %.2f s", limit), most(bursts).Seconds() / limit, 1}),
+		reportEvery, period.Seconds(), passed.Seconds()), nil
 }
 
 func sorted(lags []time.Duration) []time.Duration {

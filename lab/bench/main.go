@@ -127,12 +127,12 @@ func (b *bench) write(ctx context.Context, s section, printOnly bool) error {
 		heading, text, _ = strings.Cut(text, "\n")
 		heading += "\n\n"
 	}
-	server := "kube-apiserver " + b.server + " (lists come from its cache), and etcd"
+	server := "The machine also ran etcd, and kube-apiserver " + b.server + ", which reads lists from its cache."
 	switch {
 	case s.old:
-		server = "kube-apiserver " + b.old + " (lists come from etcd), and etcd"
+		server = "The machine also ran etcd, and kube-apiserver " + b.old + ", which reads lists from etcd."
 	case s.isSynthetic:
-		server = "an API server of the program, which has the lists in memory"
+		server = "The measuring program itself was the API server, and had all lists in memory."
 	}
 	text = heading + b.conditions(server) + "\n" + strings.TrimSpace(text) + "\n"
 	fmt.Println(text)
@@ -150,9 +150,9 @@ func logf(format string, args ...any) {
 // conditions describes the machine, the date and the versions of a measurement.
 func (b *bench) conditions(server string) string {
 	command := "go run -C lab/bench . " + strings.Join(os.Args[1:], " ")
-	return fmt.Sprintf("Measured on %s with `%s`, %d cores (%s), %s, commit %s. The machine ran %s. Its load average was %s before. "+
-		"Numbers are medians, with the least and the greatest in brackets.\n",
-		time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(command), runtime.NumCPU(), cpuModel(), runtime.Version(), b.commit, server, b.load)
+	return fmt.Sprintf("Measured on %s at commit %s with `%s` and %s. The machine had %d cores (%s), and a load average of %s before the measurement. "+
+		"%s A time or a size is the median of the repetitions, with the minimum and the maximum in brackets.\n",
+		time.Now().UTC().Format(time.DateOnly), b.commit, strings.TrimSpace(command), runtime.Version(), runtime.NumCPU(), cpuModel(), b.load, server)
 }
 
 func cpuModel() string {

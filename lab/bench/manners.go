@@ -85,7 +85,7 @@ func (b *bench) manners(ctx context.Context, cp *controlplane.ControlPlane, name
 
 func (b *bench) mannersTable(ways []*imposition) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "| %d repetitions | time | the server grows by | a small request of another client takes | divided by that on an idle server |\n|---|---|---|---|---|\n",
+	fmt.Fprintf(&text, "| %d repetitions | time | growth of the server's memory | time of another client's small request | that time / the time on an idle server |\n|---|---|---|---|---|\n",
 		len(ways[0].seconds))
 	for _, i := range ways {
 		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s |\n", i.name,
@@ -93,10 +93,12 @@ func (b *bench) mannersTable(ways []*imposition) string {
 	}
 	kubectl, audit, polite := ways[0], ways[1], ways[2]
 	growth := func(of *imposition) float64 { return of.growth.median() / kubectl.growth.median() }
-	fmt.Fprintf(&text, "\nGrowth of kube-apiserver's memory under the audit, divided by its growth under kubectl: %s, and with `--polite` %s. Median time of a small request, divided by that on an idle server: %s, and with `--polite` %s. Time of the audit, divided by kubectl's: %s.\n",
-		b.verdict(growth(audit), mostGrowth), b.verdict(growth(polite), mostGrowth), b.verdict(audit.ofIdle.median(), 1.5),
-		b.verdict(polite.ofIdle.median(), 1.5), b.verdict(audit.seconds.median()/kubectl.seconds.median(), 1./5))
-	return text.String()
+	return text.String() + "\n" + b.compare(
+		comparison{"growth of kube-apiserver's memory, audit / kubectl", growth(audit), mostGrowth},
+		comparison{"growth of kube-apiserver's memory, audit with `--polite` / kubectl", growth(polite), mostGrowth},
+		comparison{"time of a small request, during the audit / on an idle server", audit.ofIdle.median(), 1.5},
+		comparison{"time of a small request, during the audit with `--polite` / on an idle server", polite.ofIdle.median(), 1.5},
+		comparison{"time, audit / kubectl", audit.seconds.median() / kubectl.seconds.median(), 1. / 5})
 }
 
 // imposition is one way to read the objects, and the load that it causes on the server and on another client.

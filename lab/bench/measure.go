@@ -141,28 +141,42 @@ func runningChild(stat string) float64 {
 }
 
 // beyondBusy compares the time of a way with its time if all cores had always been busy. No program with the same
-// processor time can be faster.
-func (b *bench) beyondBusy(c *contest, way int) string {
+// processor time can be faster. of names the time of the way.
+func beyondBusy(of string, c *contest, way int) comparison {
 	cores := runtime.NumCPU()
 	var turns series
 	for n, cpu := range c.cpu[way] {
 		turns = append(turns, c.seconds[way][n]*float64(cores)/cpu)
 	}
-	return fmt.Sprintf("divided by its time if all %d cores were always busy: %s", cores, b.verdict(turns.median(), busyBar))
+	return comparison{fmt.Sprintf("%s / the time if all %d cores were always busy", of, cores), turns.median(), busyBar}
 }
 
 // busyBar limits the time of a program whose requests overlap.
 const busyBar = 1.15
 
-// verdict describes whether a ratio of medians is at most bar. A bar refers to the full size of a population.
-func (b *bench) verdict(ratio, bar float64) string {
-	switch {
-	case b.scale != 1:
-		return fmt.Sprintf("%.3f (the bar, %.3f, is about the full size)", ratio, bar)
-	case ratio <= bar:
-		return fmt.Sprintf("%.3f (bar %.3f, kept)", ratio, bar)
+// comparison is a measured value, often a ratio of medians, and its bar. The bar is 0 if the value has none.
+type comparison struct {
+	of            string
+	measured, bar float64
+}
+
+// compare returns a table of values and their bars. A bar refers to the full size of a population.
+func (b *bench) compare(all ...comparison) string {
+	var text strings.Builder
+	text.WriteString("| value | measured | bar | within the bar |\n|---|--:|--:|---|\n")
+	for _, c := range all {
+		bar, verdict := fmt.Sprintf("%.3f", c.bar), "**no**"
+		switch {
+		case c.bar == 0:
+			bar, verdict = "", ""
+		case b.scale != 1:
+			verdict = "not evaluated, because the bar is for the full size"
+		case c.measured <= c.bar:
+			verdict = "yes"
+		}
+		fmt.Fprintf(&text, "| %s | %.3f | %s | %s |\n", c.of, c.measured, bar, verdict)
 	}
-	return fmt.Sprintf("%.3f (bar %.3f, **missed**)", ratio, bar)
+	return text.String()
 }
 
 // ratios returns the ratio of the second way's value to the first way's value for each turn.

@@ -75,9 +75,9 @@ func stemPart(name, title string, bar float64, names func(i int) (generateName, 
 		if err := c.run(ctx, b.runs); err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("### %s ConfigMaps over 40 namespaces, %s\n\n%s\nPeak memory of the audit, divided by %.0f MiB: %s. "+
-			"Peak memory of the watch, divided by %d MiB: %s.\n",
-			humanize.Grouped(len(served.objects)), title, c.table(true), bar, b.verdict(c.memory[0].median()/(bar*mebibyte), 1),
-			livePeak, b.verdict(c.memory[1].median()/(livePeak*mebibyte), 1)), nil
+		return fmt.Sprintf("### %s ConfigMaps over 40 namespaces, %s\n\n%s\n%s",
+			humanize.Grouped(len(served.objects)), title, c.table(true), b.compare(
+				memory("peak memory of the audit", c.memory[0].median(), bar),
+				memory("peak memory of the watch", c.memory[1].median(), livePeak))), nil
 	}}
 }

@@ -37,7 +37,7 @@ func wrapped(ctx context.Context, b *bench) (string, error) {
 			return "", err
 		}
 		passed, err := b.wrappedDownload(ctx, cp)
-		return creates + lists + start + passed, err
+		return creates + lists + "### Start and memory of wrap\n\n" + b.compare(append(start, passed)...), err
 	})
 }
 
@@ -45,15 +45,17 @@ func (b *bench) underWrap(args ...string) []string {
 	return append([]string{b.plugin, "wrap", "--"}, args...)
 }
 
-func (b *bench) wrappedCreates(ctx context.Context, cp *controlplane.ControlPlane) (creates, start string, err error) {
+func (b *bench) wrappedCreates(
+	ctx context.Context, cp *controlplane.ControlPlane,
+) (creates string, start []comparison, err error) {
 	n := b.size(1000)
 	path, err := b.input(n)
 	if err != nil {
-		return "", "", err
+		return "", nil, err
 	}
 	c, err := newContest(cp)
 	if err != nil {
-		return "", "", err
+		return "", nil, err
 	}
 	kubectl := []string{cp.Binaries.Kubectl, "create", "-f", path}
 	c.add("`kubectl create -f`", b.creates(n, append(kubectl, elsewhere)...))
@@ -61,12 +63,14 @@ func (b *bench) wrappedCreates(ctx context.Context, cp *controlplane.ControlPlan
 	c.add("`kubectl genname wrap -- kubectl create -f`", b.creates(n, b.underWrap(kubectl...)...))
 	c.add("`kubectl genname wrap -- true`", b.creates(0, b.underWrap("true")...))
 	if err := c.run(ctx, 2*b.runs); err != nil {
-		return "", "", err
+		return "", nil, err
 	}
 	creates = fmt.Sprintf("### A file of %s documents, under wrap\n\n%s\n%s\n",
 		humanize.Grouped(n), c.table(false), b.besideBare(c, wrappedCreateBar))
-	return creates, fmt.Sprintf("A program that does nothing, in ms: time %s, CPU %s.\n\n",
-		b.verdict(1000*c.seconds[3].median(), startBar), b.verdict(1000*c.client[3].median(), startBar)), nil
+	return creates, []comparison{
+		{"time of `wrap -- true`, in ms", 1000 * c.seconds[3].median(), startBar},
+		{"CPU of `wrap -- true`, in ms", 1000 * c.client[3].median(), startBar},
+	}, nil
 }
 
 func (b *bench) wrappedLists(ctx context.Context, cp *controlplane.ControlPlane, objects int) (string, error) {
@@ -92,11 +96,13 @@ func (b *bench) wrappedLists(ctx context.Context, cp *controlplane.ControlPlane,
 // kubectl alone, the first way, has no bar. The processor time hardly depends on other programs of the machine.
 func (b *bench) besideBare(c *contest, bar float64) string {
 	ratio := func(of []series, way, to int) float64 { return ratios([]series{of[to], of[way]}).median() }
-	return fmt.Sprintf("wrap, divided by `bare` in the same turn: time %s, CPU with the servers %s. "+
-		"`bare`, divided by kubectl alone: time %.3f, CPU with the servers %.3f. wrap, divided by kubectl alone: time %.3f, "+
-		"CPU with the servers %.3f.\n",
-		b.verdict(ratio(c.seconds, 2, 1), bar), b.verdict(ratio(c.cpu, 2, 1), bar),
-		ratio(c.seconds, 1, 0), ratio(c.cpu, 1, 0), ratio(c.seconds, 2, 0), ratio(c.cpu, 2, 0))
+	return b.compare(
+		comparison{"time, `wrap` / `bare` in the same turn", ratio(c.seconds, 2, 1), bar},
+		comparison{"CPU with the servers, `wrap` / `bare` in the same turn", ratio(c.cpu, 2, 1), bar},
+		comparison{"time, `bare` / kubectl alone", ratio(c.seconds, 1, 0), 0},
+		comparison{"CPU with the servers, `bare` / kubectl alone", ratio(c.cpu, 1, 0), 0},
+		comparison{"time, `wrap` / kubectl alone", ratio(c.seconds, 2, 0), 0},
+		comparison{"CPU with the servers, `wrap` / kubectl alone", ratio(c.cpu, 2, 0), 0})
 }
 
 // wholeList is the path of a list in one response.
@@ -110,7 +116,7 @@ echo "$passed"; grep VmHWM "/proc/$PPID/status"`
 
 var downloaded = regexp.MustCompile(`^(\d+)\nVmHWM:\s+(\d+) kB`)
 
-func (b *bench) wrappedDownload(ctx context.Context, cp *controlplane.ControlPlane) (string, error) {
+func (b *bench) wrappedDownload(ctx context.Context, cp *controlplane.ControlPlane) (comparison, error) {
 	var bytes, peak float64
 	run := b.command(func(stdout string) error {
 		found := downloaded.FindStringSubmatch(stdout)
@@ -122,8 +128,6 @@ func (b *bench) wrappedDownload(ctx context.Context, cp *controlplane.ControlPla
 		return nil
 	}, b.underWrap("sh", "-c", downloads, "-", cp.Binaries.Kubectl, wholeList,
 		strconv.Itoa(b.size(passing*1_000_000)))...)
-	if _, err := run(ctx); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("Peak memory of wrap while %.0f MB pass, in MiB: %s.\n", bytes/1e6, b.verdict(peak/1024, passingBar)), nil
+	_, err := run(ctx)
+	return comparison{fmt.Sprintf("peak memory of `wrap` while %.0f MB pass through it, in MiB", bytes/1e6), peak / 1024, passingBar}, err
 }

@@ -32,10 +32,10 @@ var Clients = []Client{
 	{"keyed", "`kubectl genname create --idempotency-key`, run again until it exits 0", exact, true, (*trial).keyed},
 	{"keyless", "`kubectl genname create`, run once, not killed", neverTwo, false, (*trial).keyless},
 	{"wrap", "`kubectl genname wrap -- bash SCRIPT`, not killed; SCRIPT runs `kubectl create` for one object at a time, again until it exits 0", reported, false, (*trial).wrap},
-	{"server", "`kubectl genname create --naming=server`, repeating what was not reported", nothing, true, (*trial).serverNaming},
-	{"kubectl", "`kubectl create`, repeating what was not reported", nothing, true, (*trial).kubectl},
-	{"fixed", "`kubectl create` with fixed names, repeating what was not reported; `AlreadyExists` counts as reported", once, true, (*trial).fixed},
-	{"apply", "`kubectl apply --server-side` with fixed names, repeating what was not reported", once, true, (*trial).apply},
+	{"server", "`kubectl genname create --naming=server`, run again for the objects that it has not reported", nothing, true, (*trial).serverNaming},
+	{"kubectl", "`kubectl create`, run again for the objects that it has not reported", nothing, true, (*trial).kubectl},
+	{"fixed", "`kubectl create` with fixed names, run again for the objects that it has not reported; `AlreadyExists` counts as reported", once, true, (*trial).fixed},
+	{"apply", "`kubectl apply --server-side` with fixed names, run again for the objects that it has not reported", once, true, (*trial).apply},
 }
 
 // exact checks that each object exists once and was reported, and that a last run finds all of them.

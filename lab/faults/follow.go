@@ -180,8 +180,7 @@ func (f *Followed) String() string {
 
 // Section returns the result as the text of a section of docs/internals/watch-engine.md.
 func (f *Followed) Section(s Settings) string {
-	return fmt.Sprintf("Measured on %s with seed %d, %d cores, %s. For %s, %d changes per second were requested. "+
-		"The control plane had %s.\n\n",
+	return fmt.Sprintf("Measured on %s with seed %d, with %d cores and %s. For %s, the test requested %d changes per second. %s\n\n",
 		time.Now().UTC().Format(time.DateOnly), s.Seed, runtime.NumCPU(), runtime.Version(), s.Follows, changesPerSecond, s.servers()) +
 		"| creates made, seen | deletes made, seen | rows with the right names | exact rows | lower bounds | gaps |\n" +
 		"|--:|--:|--:|--:|--:|--:|\n" +

@@ -27,14 +27,14 @@ func (s Settings) SectionName() string {
 // servers describes the servers and their failures.
 func (s Settings) servers() string {
 	if !s.Replicated {
-		return fmt.Sprintf("kube-apiserver %s killed %d times", controlplane.ServerVersion, s.ServerKills)
+		return fmt.Sprintf("The test killed kube-apiserver %s %d times.", controlplane.ServerVersion, s.ServerKills)
 	}
 	var failures []string
 	for _, f := range replicatedFailures {
 		failures = append(failures, f.name)
 	}
-	return fmt.Sprintf("two kube-apiservers %s, which a balancer spreads the requests over, and three members of etcd, "+
-		"of which something fails %d times (in turn: %s)",
+	return fmt.Sprintf("The control plane had two kube-apiservers %s behind a load balancer, and three members of etcd. "+
+		"It had %d failures, in this order: %s.",
 		controlplane.ServerVersion, s.ServerKills, strings.Join(failures, ", "))
 }
 
@@ -50,11 +50,12 @@ func (r *Result) String() string {
 // Section returns the results as the text of a section of lab/benchmarks.md.
 func Section(s Settings, results []*Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Measured on %s with seed %d over %s: %g%% of all requests with a fault, %s, "+
-		"clients that may be killed %d times; --request-timeout=%s, --concurrency=%d of the plugin; %d cores, %s.\n\n",
-		time.Now().UTC().Format(time.DateOnly), s.Seed, s.Protocol, 100*s.Rate, s.servers(),
-		s.ClientKills, s.RequestTimeout, s.Concurrency, runtime.NumCPU(), runtime.Version())
-	b.WriteString("| | asked for | reported created | reported unknown | failed, not attempted | on the server | too many | missing | there, never reported | runs (killed) | requests (with a fault) | time |\n")
+	fmt.Fprintf(&b, "Measured on %s with seed %d over %s, with %d cores and %s. %g%% of all requests had a fault. %s "+
+		"The test killed a client %d times, unless the table says *not killed*. "+
+		"All clients had `--request-timeout=%s`, and the plugin had `--concurrency=%d`.\n\n",
+		time.Now().UTC().Format(time.DateOnly), s.Seed, s.Protocol, runtime.NumCPU(), runtime.Version(), 100*s.Rate, s.servers(),
+		s.ClientKills, s.RequestTimeout, s.Concurrency)
+	b.WriteString("| | requested | reported created | reported unknown | failed, not attempted | on the server | too many | missing | on the server, never reported | runs (killed) | requests (with a fault) | time |\n")
 	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, r := range results {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d, %d | %d | **%d** | **%d** | %d | %d (%d) | %d (%d) | %s |\n",
