@@ -16,21 +16,6 @@ func TestNewModelRefuses(t *testing.T) {
 	}
 }
 
-func TestZeroModelHasOneName(t *testing.T) {
-	one := newModel(t, 1, 1)
-	var zero Model
-	if zero.Names() != one.Names() || zero.Attempts() != one.Attempts() {
-		t.Errorf("the zero Model has %d names, %d attempts", zero.Names(), zero.Attempts())
-	}
-	for k := range int64(3) {
-		for n := range int64(3) {
-			if zero.AnyFails(k, n) != one.AnyFails(k, n) {
-				t.Errorf("AnyFails(%d, %d) = %v, want %v", k, n, zero.AnyFails(k, n), one.AnyFails(k, n))
-			}
-		}
-	}
-}
-
 // The edges of the model, where a result is exact whatever the arithmetic.
 func TestEdges(t *testing.T) {
 	const k5 = 14348907

@@ -15,7 +15,7 @@ import (
 type reference struct {
 	Rows       []referenceRow
 	Thresholds []referenceRow
-	Room       []referenceRow
+	Room       []referenceRow `json:"headroom"`
 	Drop       []referenceRow
 }
 
