@@ -82,19 +82,6 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// Populations with equal numbers are calculated once, and each has its prefix.
-func TestEqualPopulations(t *testing.T) {
-	another, unknown := population(20, 8), population(20, 0)
-	another.Prefix = "q-"
-	items := newReport(t, newConfig(), population(20, 8), another, unknown).Items
-	if items[0].Prefix != "p-" || items[1].Prefix != "q-" || items[2].Policies[1].Attempts != nil {
-		t.Errorf("%s, %s, and %+v, want p-, q- and unknown attempts", items[0].Prefix, items[1].Prefix, items[2].Policies[1])
-	}
-	if &items[0].Policies[0] != &items[1].Policies[0] {
-		t.Error("the chances are calculated twice")
-	}
-}
-
 // The verdict is the state of the prefix with the least room, by the policy in force.
 func TestVerdict(t *testing.T) {
 	other := population(15_000, 1)
@@ -142,16 +129,6 @@ func TestStateOf(t *testing.T) {
 	}
 	if room := RoomOf(&v1alpha1.Policy{Room: &v1alpha1.Room{}}); room != math.MaxInt64 {
 		t.Errorf("an unlimited room is %d", room)
-	}
-}
-
-// The logarithm of the probability 0 isn't finite, so it is null.
-func TestNulls(t *testing.T) {
-	config := newConfig()
-	config.Creates = []int64{1}
-	item := newReport(t, config, population(0, 8)).Items[0]
-	if p := item.Policy(v1alpha1.PolicyServer); p.AnyFailsLog10 != nil || *p.AnyFails != 0 {
-		t.Errorf("in an empty space: %+v", p)
 	}
 }
 
