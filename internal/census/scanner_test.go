@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
@@ -424,27 +421,6 @@ func TestServerWithoutMetadata(t *testing.T) {
 	got, _ := countOf(t, a, &Scanner{Since: testSince})
 	if diff := cmp.Diff(naiveCount(objects, &Scanner{Since: testSince}), got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
-// Go's client buffers megabytes of each HTTP/2 stream. The memory of a scan would grow with its pages.
-func TestNoHTTP2(t *testing.T) {
-	var mu sync.Mutex
-	protocols := map[string]int{}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		protocols[r.Proto]++
-		mu.Unlock()
-		a := &fakeapi.Server{}
-		a.Write(w, &metav1.PartialObjectMetadataList{})
-	}))
-	server.EnableHTTP2 = true
-	server.StartTLS()
-	defer server.Close()
-	s := Scanner{Config: &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}}
-	_, summary := count(t, &s, "", configMaps)
-	if len(summary.Skipped) != 0 || protocols["HTTP/1.1"] != 1 || len(protocols) != 1 {
-		t.Errorf("%+v, requests by protocol: %v", summary, protocols)
 	}
 }
 

@@ -1,12 +1,8 @@
 package census
 
 import (
-	"fmt"
 	"net/http"
-	"os"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -42,29 +38,6 @@ func TestSizes(t *testing.T) {
 		}
 		if diff := cmp.Diff([]int64{1, 1}, limitsOf(t, a)); diff != "" {
 			t.Errorf("asked for (-want +got)\n%s", diff)
-		}
-	}
-}
-
-// docs/internals/audit-engine.md has the number of requests per type.
-func TestRequestsInDocs(t *testing.T) {
-	docs, err := os.ReadFile("../../docs/internals/audit-engine.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	requests := func(version string, objects int64) (n int) { // of pages that all take less than pageTime
-		pages := newPageSize(0, limitsFor(version))
-		for left := objects; left > 0; n++ {
-			page := pages.current()
-			left -= page
-			pages.succeeded(pageCost{page, page, 1000 * page, left, time.Nanosecond})
-		}
-		return n
-	}
-	for objects, text := range map[int64]string{1_000: "1,000", 20_000: "20,000", 100_000: "100,000", 1_000_000: "1,000,000"} {
-		row := fmt.Sprintf("| %s | %d | %d |", text, requests("1.33", objects), requests("1.34", objects))
-		if !strings.Contains(string(docs), row) {
-			t.Errorf("docs/internals/audit-engine.md does not say %s", row)
 		}
 	}
 }

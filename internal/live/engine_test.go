@@ -198,35 +198,16 @@ func eventually(t *testing.T, check func() string) {
 // fresh counts the server's objects again.
 func fresh(t *testing.T, server *fakeapi.Server, types ...census.Resource) map[string]int64 {
 	t.Helper()
-	found := map[string]int64{}
 	scanner := census.Scanner{Config: server.Config, Version: "v1.36.0"}
-	var mu sync.Mutex
-	summary, err := scanner.Visit(t.Context(), types, "", decode.Options{}, func(of census.Resource) census.Visitor {
-		return &freshCount{mu: &mu, found: found, set: pools.New(of.GroupVersionResource, &pools.Rules{})}
-	})
+	counts, summary, err := scanner.Count(t.Context(), types, "")
 	if err != nil || len(summary.Skipped) > 0 {
 		t.Fatalf("skipped %+v, want none: %v", summary.Skipped, err)
 	}
-	return found
-}
-
-type freshCount struct {
-	set   *pools.Set
-	mu    *sync.Mutex
-	found map[string]int64
-}
-
-func (f *freshCount) Visit(o *object.Object) error {
-	f.set.Add(o)
-	return nil
-}
-
-func (f *freshCount) Commit() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for p := range f.set.All() {
-		f.found[labelOf(p.Key)] = p.Names
+	found := map[string]int64{}
+	for p := range counts.All() {
+		found[labelOf(p.Key)] = p.Names
 	}
+	return found
 }
 
 func labelOf(key pools.Key) string {
@@ -632,11 +613,9 @@ func TestQuietTypes(t *testing.T) {
 		server := newFakeServer(t, 1)
 		random := rand.New(rand.NewPCG(1, 1))
 		server.Change("/api/v1/pods", "ADDED", meta{Namespace: "prod", Name: generated("run-", random)})
-		e := &started{Engine: New(census.Scanner{Config: server.Config})}
-		e.Types, e.MinCount = []census.Resource{pods}, 5
+		e := prepare(server, pods)
 		found := []census.Resource{pods, jobs} // one is new
 		e.Discover = func(context.Context) ([]census.Resource, error) { return found, nil }
-		e.Notify = func(n Notice) { e.mu.Lock(); e.reported = append(e.reported, n); e.mu.Unlock() }
 		e.run(t)
 		server.Lock()
 		server.Clock++

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
@@ -123,24 +121,6 @@ func TestMemory(t *testing.T) {
 		t.Errorf("a pool takes %d bytes, want %d at most", each, most)
 	}
 	t.Logf("%d bytes", each)
-}
-
-// An audit with a selector takes no more memory for a pool that it shows, because its pools can't become empty.
-func TestMemoryWithASelector(t *testing.T) {
-	const prefixes = 50_000
-	s := New(jobs, &Rules{Leftovers: true, Selector: labels.SelectorFromSet(labels.Set{"app": "a"})})
-	for i := range prefixes {
-		prefix := fmt.Sprintf("import-%07d-", i)
-		s.Add(&object.Object{Namespace: "n", GenerateName: prefix, Name: prefix + "x7k2p", Labels: labels.Set{"app": "a"}})
-	}
-	before := heap()
-	if n := len(collect(s)); n != prefixes {
-		t.Fatalf("%d pools, want %d", n, prefixes)
-	}
-	if more := (heap() - before) / prefixes; more > 10 {
-		t.Errorf("a pool takes %d bytes more after it was shown, want none", more)
-	}
-	runtime.KeepAlive(s)
 }
 
 func heap() int64 {
