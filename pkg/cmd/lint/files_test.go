@@ -93,30 +93,17 @@ func TestPatternsMatchAsGit(t *testing.T) {
 	rapid.Check(t, check)
 }
 
-// The time to match doesn't grow exponentially with a pattern.
-func TestHostilePatterns(t *testing.T) {
-	name := strings.Repeat("a", 200)
-	for _, pattern := range []string{
-		strings.Repeat("{a,a}", 26), strings.Repeat("*a", 100) + "b", strings.Repeat("**/a/", 50) + "b", strings.Repeat("**/", 100) + "b",
-		strings.Repeat("{", 100), strings.Repeat("{a,", 30) + strings.Repeat("}", 30),
-	} {
-		start := time.Now()
-		list, _ := newIgnoreList("/r", []string{pattern})
-		list.match("/r/"+name, false)
-		list.match("/r/"+strings.Repeat("a/", 200)+"a", false)
-		if took := time.Since(start); took > time.Minute {
-			t.Errorf("%s took %s, want at most a minute", pattern, took)
-		}
-	}
-}
-
 // Whatever a .gitignore has, reading and matching it ends soon, and git's comment and empty lines match nothing.
 func FuzzIgnoreList(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"*.yaml\n!a.yaml\n/b/\n**/c/**\n", "a/b/c.yaml"},
 		{"[!a-z]?\\*{", "a"},
 		{strings.Repeat("{a,a}", 26), "a"},
-		{strings.Repeat("**/", 50) + "b", strings.Repeat("a/", 50)},
+		{strings.Repeat("**/", 100) + "b", strings.Repeat("a/", 200)},
+		{strings.Repeat("**/a/", 50) + "b", strings.Repeat("a/", 200)},
+		{strings.Repeat("*a", 100) + "b", strings.Repeat("a", 200)},
+		{strings.Repeat("{", 100), "a"},
+		{strings.Repeat("{a,", 30) + strings.Repeat("}", 30), "a"},
 	} {
 		f.Add(seed[0], seed[1])
 	}
