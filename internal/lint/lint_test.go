@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // source returns a source with a text.
@@ -38,32 +37,6 @@ func TestOrder(t *testing.T) {
 	}
 	if len(result.Unreadable) != 1 || !errors.Is(result.Unreadable[0].Err, bad) {
 		t.Error(result.Unreadable)
-	}
-}
-
-func TestCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Run(ctx, []Source{source("a.yaml", prefixed)}, Config{}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-}
-
-// The time grows with the size of the input, and not with its square.
-func TestManyDocuments(t *testing.T) {
-	long := strings.Replace(prefixed, "run\n", strings.Repeat("a", 60)+"\n---\n", 1)
-	for name, text := range map[string]string{
-		"values of JSON":   strings.Repeat("{}", 200_000),
-		"broken documents": strings.Repeat("a: [\n---\n", 1000) + "{{ x }}\n",
-		"a long prefix":    strings.Repeat(long, 4000),
-	} {
-		began := time.Now()
-		if _, err := Run(t.Context(), []Source{source("a.yaml", text)}, Config{Minor: 37}); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(began); took > time.Minute {
-			t.Errorf("%s: %s", name, took)
-		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,34 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
-
-// long returns the n-th of many prefixes that are truncated to one.
-func long(n int) *unstructured.Unstructured {
-	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
-	object.SetGenerateName(fmt.Sprintf("%s%05d-", strings.Repeat("a", 60), n))
-	return object
-}
-
-// A prefix costs as much after many others that are truncated to the same one as after
-// a few.
-func TestPrefixesOfOnePool(t *testing.T) {
-	var p Prefixes
-	n := 0
-	next := func() {
-		if found := p.Errors(long(n)); len(found) != min(n, 1) {
-			t.Fatalf("prefix %d: %+v", n, found)
-		}
-		n++
-	}
-	next()
-	few := testing.AllocsPerRun(10, next)
-	for n < 200 {
-		next()
-	}
-	if many := testing.AllocsPerRun(10, next); many > 2*few {
-		t.Errorf("%.0f allocations after 200 prefixes, %.0f after a few", many, few)
-	}
-}
 
 // Each prefix is checked once, alone and together with the earlier ones.
 func TestPrefixes(t *testing.T) {
