@@ -15,7 +15,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 )
 
 // days returns a number of days as reports have it. A negative number stands for no end, which is null.
@@ -68,48 +67,6 @@ func TestGrowthText(t *testing.T) {
 	}
 	if got := signed(-20); got != "-20" {
 		t.Errorf("%q, want -20", got)
-	}
-}
-
-// API groups go first. Then notes go below their rows, and are never cut off. Then cells are shortened,
-// creators before prefixes. A table that fits doesn't change.
-func TestFit(t *testing.T) {
-	long := strings.Repeat("n", 60)
-	whole := &table.Table{
-		Columns: []table.Column{
-			{Name: "RESOURCE"}, {Name: "PREFIX"}, {Name: "NAMES", Right: true}, {Name: "CREATOR", CutEnd: true}, {Name: "NOTES"},
-		},
-		Rows: [][]string{
-			{"jobs.batch", strings.Repeat("p", 40) + "1-", "10", "PipelineRun/" + long, long},
-			{"jobs.batch", strings.Repeat("p", 40) + "2-", "10", "argo", ""},
-		},
-	}
-	for _, test := range []struct {
-		width  int
-		widths []int // of resource, prefix, names, creator, notes
-	}{
-		{201, []int{10, 42, 5, 72, 60}},
-		{199, []int{8, 42, 5, 72, 60}},
-		{150, []int{8, 42, 5, 72}},
-		{100, []int{8, 42, 5, 36}},
-		{80, []int{8, 34, 5, 24}},
-		{66, []int{8, 24, 5, 20}},
-		{40, []int{8, 10, 5, 8}},
-		{36, []int{8, 17, 5}},
-		{20, []int{8, 8, 5}},
-	} {
-		fitted := fit(whole, test.width, []string{notesColumn})
-		widths := fitted.Widths(nil)
-		lines := fitted.Lines(widths, false)
-		if len(widths) < 5 && (len(lines) != 3 || lines[1] != "  "+long) {
-			t.Errorf("%d columns: notes in\n%s", test.width, strings.Join(lines, "\n"))
-		}
-		if diff := cmp.Diff(test.widths, widths); diff != "" || fitted.Rows[0][1] == fitted.Rows[1][1] {
-			t.Errorf("%d columns: prefixes %q and %q, widths (-want +got):\n%s", test.width, fitted.Rows[0][1], fitted.Rows[1][1], diff)
-		}
-	}
-	if len(whole.Columns) != 5 || whole.Rows[0][4] != long {
-		t.Error("the table itself has changed")
 	}
 }
 

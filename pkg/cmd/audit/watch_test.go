@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +26,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // followed is a row that has been followed for an hour.
@@ -65,36 +64,56 @@ func rowPrinterTo(out, errOut io.Writer) *rowPrinter {
 }
 
 // A pipe gets all rows, and later only those that have changed, under one header. Messages on stderr explain unknown
-// rates, and name the prefixes that are no longer shown.
+// rates, and name the rows that are no longer shown.
 func TestAppending(t *testing.T) {
-	var out, errOut bytes.Buffer
-	a := rowPrinterTo(&out, &errOut)
+	const few = "is no longer shown, because it has fewer than 10 names, or no object has this generateName\n"
 	young := followed("run-", 10, 0)
 	young.Measured.RatePerDay = nil
-	for _, items := range [][]v1alpha1.AuditItem{
-		{},
-		{followed("job-", 20, 5), young},
-		{followed("run-", 10, 0), followed("job-", 20, 5)},
-		{followed("run-", 10, 1), followed("job-", 20, 5)}, // one came, and one went
-		{followed("run-", 10, 1)},
-	} {
-		if err := a.show(reportOf(items...), live.Snapshot{}); err != nil {
-			t.Fatal(err)
-		}
+	folded := reportOf()
+	folded.Folded = []v1alpha1.AuditFolded{{Resource: "configmaps", Names: 12, Measured: followed("", 0, 12).Measured}}
+	top := func(items ...v1alpha1.AuditItem) *v1alpha1.AuditReport {
+		report := reportOf(items...)
+		report.Scope.Top = 1
+		return report
 	}
-	want := `RESOURCE     PREFIX       RATE   CREATED   DELETED   NAMES   CREATOR   NOTES
+	for name, test := range map[string]struct {
+		reports        []*v1alpha1.AuditReport
+		stdout, stderr string
+	}{
+		"rows that change": {
+			[]*v1alpha1.AuditReport{
+				reportOf(),
+				reportOf(followed("job-", 20, 5), young),
+				reportOf(followed("run-", 10, 0), followed("job-", 20, 5)),
+				reportOf(followed("run-", 10, 1), followed("job-", 20, 5)), // one came, and one went
+				reportOf(followed("run-", 10, 1)),
+			},
+			`RESOURCE     PREFIX       RATE   CREATED   DELETED   NAMES   CREATOR   NOTES
 jobs.batch   job-         +5/h         5         0      20   ?
 jobs.batch   run-            ?         0         0      10   ?
 jobs.batch   run-         +1/h         1         0      10   ?
-`
-	if got := out.String(); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	want = `RATE is ? until a prefix has been watched for 10 seconds.
-jobs.batch/job- in prod is no longer shown, because it has fewer than 10 names, or no object has this generateName
-`
-	if got := errOut.String(); got != want {
-		t.Errorf("%q, want %q", got, want)
+`,
+			"RATE is ? until a prefix has been watched for 10 seconds.\njobs.batch/job- in prod " + few,
+		},
+		"objects of a fold that get rows of their own": {
+			[]*v1alpha1.AuditReport{folded, reportOf()}, "",
+			"configmaps/(other names) is no longer shown, because its objects are few, or have rows of their own\n",
+		},
+		"a row that another one overtakes": {
+			[]*v1alpha1.AuditReport{top(followed("run-", 20, 1)), top(followed("job-", 30, 2)), top()}, "",
+			"jobs.batch/run- in prod is no longer shown, because it is not among the first 1\njobs.batch/job- in prod " + few,
+		},
+	} {
+		var out, errOut bytes.Buffer
+		a := rowPrinterTo(&out, &errOut)
+		for _, report := range test.reports {
+			if err := a.show(report, live.Snapshot{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if stdout, stderr := out.String(), errOut.String(); test.stdout != "" && stdout != test.stdout || stderr != test.stderr {
+			t.Errorf("%s: %q and %q, want %q and %q", name, stdout, stderr, test.stdout, test.stderr)
+		}
 	}
 }
 
@@ -110,42 +129,6 @@ func TestShownReportStaysWhole(t *testing.T) {
 		if len(report.Items) != 2 || report.Items[0].Prefix != "run-" || report.Items[1].Prefix != "job-" {
 			t.Errorf("%+v, want run- and job-", report.Items)
 		}
-	}
-}
-
-// The row of the other names ends when their objects have rows of their own.
-func TestFoldEnds(t *testing.T) {
-	var errOut bytes.Buffer
-	a := rowPrinterTo(io.Discard, &errOut)
-	report := reportOf()
-	report.Folded = []v1alpha1.AuditFolded{{Resource: "configmaps", Names: 12, Measured: followed("", 0, 12).Measured}}
-	for _, r := range []*v1alpha1.AuditReport{report, reportOf()} {
-		if err := a.show(r, live.Snapshot{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want := "configmaps/(other names) is no longer shown, because its objects are few, or have rows of their own\n"
-	if got := errOut.String(); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// With --top, a message reports that other rows have overtaken a row.
-func TestOvertaken(t *testing.T) {
-	var errOut bytes.Buffer
-	a := rowPrinterTo(io.Discard, &errOut)
-	for _, items := range [][]v1alpha1.AuditItem{{followed("run-", 20, 1)}, {followed("job-", 30, 2)}, {}} {
-		report := reportOf(items...)
-		report.Scope.Top = 1
-		if err := a.show(report, live.Snapshot{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want := `jobs.batch/run- in prod is no longer shown, because it is not among the first 1
-jobs.batch/job- in prod is no longer shown, because it has fewer than 10 names, or no object has this generateName
-`
-	if got := errOut.String(); got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -215,22 +198,6 @@ func TestPaintedLines(t *testing.T) {
 	}
 	if table, _ := p.lines(reportOf(), status, 80, 24); !slices.Equal(table, []string{"No generated names to show."}) {
 		t.Errorf("%q, want that there are no names to show", table)
-	}
-}
-
-// In 80 columns, a watch keeps whole prefixes and the growth, and leaves out creators and deletes.
-func TestWatchIn80Columns(t *testing.T) {
-	item := followed("nightly-report-billing-", 12_000, 1300)
-	item.Creators, item.CreatorCount, item.Notes = []v1alpha1.Creator{{Manager: "kubectl-create"}}, 1, []string{"truncated: shared by others"}
-	for namespaces, want := range map[bool]string{
-		false: "RESOURCE   PREFIX                       RATE   CREATED   DELETED    NAMES",
-		true:  "NAMESPACE   RESOURCE   PREFIX                       RATE   CREATED    NAMES",
-	} {
-		p := &screenPrinter{layout: layout{namespaces: namespaces, headers: true}}
-		table, _ := p.lines(reportOf(item), live.Snapshot{}, 80, 24)
-		if table[0] != want || !strings.Contains(table[1], item.Prefix) || table[2] != "  truncated: shared by others" {
-			t.Errorf("%s\nwant %s, the whole prefix and its note", strings.Join(table, "\n"), want)
-		}
 	}
 }
 
@@ -337,14 +304,10 @@ type factory struct {
 
 func (f factory) ToRESTConfig() (*rest.Config, error) { return f.config, nil }
 
-// fakeCluster is one whose server says its version and nothing else.
+// fakeCluster is one without objects.
 func fakeCluster(t *testing.T) *cluster.Cluster {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"gitVersion":"v1.36.0"}`)
-	}))
-	t.Cleanup(server.Close)
-	c, err := cluster.New(t.Context(), factory{config: &rest.Config{Host: server.URL}}, &flagvalue.Attempts{}, cluster.ServerWait{})
+	c, err := cluster.New(t.Context(), factory{config: (&fakeapi.Server{}).Start(t)}, &flagvalue.Attempts{}, cluster.ServerWait{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,37 +14,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
-
-// On a narrow terminal, the object and its references are whole, and other columns give
-// way.
-func TestFit(t *testing.T) {
-	columns := []string{"GRADE", "OBJECT", "AGE", "CREATOR", "REFERRED-BY", "EQUAL", "STATUS-DIFFERS"}
-	whole := table.New(columns...)
-	whole.Add("likely", "jobs.batch/migrate-x7k2p", "12m", "some-controller-manager", "<nothing>", "23 fields", "active,conditions,startTime")
-	whole.Add("likely", "jobs.batch/migrate-b4c5d", "+9s", "some-controller-manager", "its pods", "", "")
-	for width, want := range map[int][]string{
-		200: columns,
-		80:  {"GRADE", "OBJECT", "AGE", "CREATOR", "REFERRED-BY"},
-		60:  {"GRADE", "OBJECT", "AGE", "REFERRED-BY"},
-	} {
-		fitted := fit(whole, width)
-		var names []string
-		for _, c := range fitted.Columns {
-			names = append(names, c.Name)
-		}
-		if !slices.Equal(names, want) || fitted.Width() > width && width >= 80 {
-			t.Errorf("%d: %q of width %d, want %q", width, names, fitted.Width(), want)
-		}
-		for i, row := range fitted.Rows {
-			if row[1] != whole.Rows[i][1] {
-				t.Errorf("width %d: %q, want %q", width, row[1], whole.Rows[i][1])
-			}
-		}
-	}
-}
 
 // The line of an interrupt is an error, as in other commands.
 func TestInterrupted(t *testing.T) {
