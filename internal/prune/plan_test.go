@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -109,40 +108,6 @@ func TestPlanAndDelete(t *testing.T) {
 	slices.Sort(gone)
 	if !slices.Equal(names, gone) || results != 2000 || len(server.Requests) != lists+2000 {
 		t.Errorf("%d named, %d deleted, %d results, %d more lists", len(names), len(gone), results, len(server.Requests)-lists-2000)
-	}
-}
-
-// Deletions need delete and get, and those of orphaned Pods also get of Jobs. A review that fails is an error.
-func TestMissing(t *testing.T) {
-	fails := false
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var review authorizationv1.SelfSubjectAccessReview
-		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
-			t.Error(err)
-		}
-		if fails {
-			respond(403, `{"kind":"Status","status":"Failure","reason":"Forbidden","code":403}`)(w)
-			return
-		}
-		asked := review.Spec.ResourceAttributes
-		review.Status.Allowed = asked.Namespace == "ci" && asked.Verb == "delete"
-		w.Header().Set("Content-Type", "application/json")
-		if err := json.NewEncoder(w).Encode(review); err != nil {
-			t.Error(err)
-		}
-	}))
-	defer server.Close()
-	p := &Pruner{Lists: &rest.Config{Host: server.URL}, Namespace: "ci", Criteria: Criteria{Orphaned: true}}
-	p.Lists.ContentType = "application/json"
-	of := census.Resource{GroupVersionResource: corev1.SchemeGroupVersion.WithResource("pods"), Namespaced: true}
-	missing, err := p.Missing(t.Context(), []Target{{Resource: of}})
-	want := []Permission{{"get", of, "ci"}, {"get", census.Jobs, "ci"}}
-	if err != nil || !slices.Equal(missing, want) {
-		t.Errorf("missing %+v, %v, want %+v", missing, err, want)
-	}
-	fails = true
-	if _, err := p.Missing(t.Context(), []Target{{Resource: of}}); err == nil || !strings.Contains(err.Error(), "permission to delete pods") {
-		t.Errorf("%v, want an error about the permission to delete pods", err)
 	}
 }
 
