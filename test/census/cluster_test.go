@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
-	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
@@ -106,7 +105,6 @@ func (c *cluster) populate(t *testing.T) {
 		c.create(t, configMaps, metadata(map[string]any{"name": "z-early-prefix", "generateName": "early-"}))
 		c.create(t, configMaps, metadata(map[string]any{"name": "early-bbbbb"}))
 		c.create(t, configMaps, metadata(map[string]any{"name": "no-names-of-it", "generateName": "nobody-"}))
-		c.createByClients(t, ns)
 		finalizers := []any{"example.dev/hold"}
 		held := c.create(t, configMaps, metadata(map[string]any{"generateName": "job-", "finalizers": finalizers}))
 		objects := c.objects.Resource(configMaps.GroupVersionResource).Namespace(ns)
@@ -115,30 +113,6 @@ func (c *cluster) populate(t *testing.T) {
 		}
 	}
 	c.create(t, priorityClasses, map[string]any{"metadata": map[string]any{"generateName": "class-"}, "value": int64(1)})
-}
-
-// createByClients creates objects with client-generated names. Some are named as a generator does, in descending
-// order. Others are named as create with a key does.
-func (c *cluster) createByClients(t *testing.T, ns string) {
-	t.Helper()
-	suffixes := make([]string, 12)
-	for i := range suffixes {
-		suffixes[i] = censustest.SuffixOf(i + 1000)
-	}
-	slices.Sort(suffixes)
-	slices.Reverse(suffixes)
-	for _, suffix := range suffixes {
-		owner := map[string]any{
-			"apiVersion": "example.dev/v1", "kind": "Set", "name": "md", "uid": "0d0f0f6e", "controller": true,
-		}
-		c.create(t, configMaps, map[string]any{"metadata": map[string]any{
-			"namespace": ns, "name": "md-" + suffix, "ownerReferences": []any{owner},
-		}})
-		c.create(t, configMaps, map[string]any{"metadata": map[string]any{
-			"namespace": ns, "generateName": "long-", "name": "long-bbbbb" + suffix,
-			"annotations": map[string]any{"genname.dev/creation-id": "x"},
-		}})
-	}
 }
 
 // waitFor waits until the server serves the resource type.

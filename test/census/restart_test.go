@@ -2,59 +2,13 @@ package census_test
 
 import (
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/object"
-	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
-
-// checkCreators compares the creators and clients that the scanner finds with the known population.
-func checkCreators(t *testing.T, got []pools.Pool) {
-	t.Helper()
-	manager := object.Creator{Manager: "census.test", Certain: true}
-	found := 0
-	wrong := func(s pools.Pool) { // %+v prints only the GroupResource
-		t.Errorf("%s: %+v, creators %d, names %d, generated %d, client-generated %v, with an ID %v, generateNames %q",
-			s.Prefix, s.Creator, s.Creators, s.Names, s.Generated, s.ClientGenerated, s.HasCreationID, s.GenerateNames)
-	}
-	for _, s := range got {
-		if s.Namespace != "team" || s.GroupResource != configMaps.GroupResource() {
-			continue
-		}
-		switch {
-		case s.Prefix == "job-b":
-			found++
-			if s.Creator != manager || s.Creators != 1 || s.ClientGenerated {
-				wrong(s)
-			}
-		case s.Prefix == "md-":
-			found++
-			controller := manager
-			controller.APIVersion, controller.Kind, controller.Name = "example.dev/v1", "Set", "md"
-			if s.Creator != controller || !s.ClientGenerated || s.Names != 12 {
-				wrong(s)
-			}
-		case s.Prefix == "long-":
-			found++
-			if !s.HasCreationID || s.Names != 12 || s.Generated != 12 {
-				wrong(s)
-			}
-		case strings.HasPrefix(s.Prefix, "long-long-"):
-			found++
-			if len(s.GenerateNames) != 3 || s.RawPrefixes != 3 {
-				wrong(s)
-			}
-		}
-	}
-	if found != 4 {
-		t.Errorf("%d of 4 pools", found)
-	}
-}
 
 // If a server is killed during a list and restarted, the scanner continues. No object is lost, and none counts twice.
 func testRestart(t *testing.T, c *cluster) {
