@@ -1,35 +1,24 @@
 package e2e
 
 import (
-	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// --qps limits the rate of requests that arrive at the server.
+// --qps limits the rate of creates and of deletions.
 func TestQPS(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
-	var mu sync.Mutex
-	var times []time.Time
-	proxy := faultproxy.New(t, retrying.Admin(), func(*http.Request) faultproxy.Fault {
-		mu.Lock()
-		defer mu.Unlock()
-		times = append(times, time.Now())
-		return nil
-	})
-	began := time.Now() // the first request can be delayed on its way
-	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=6", "--concurrency=6", "--qps=5", "--burst=1").
-		Prints(t, 0, strings.Repeat(oneCreated, 6), "")
-	mu.Lock()
-	defer mu.Unlock()
-	n := len(times)
-	least := time.Duration(n-1) * time.Second / 5
-	if took := times[n-1].Sub(began); n < 6 || took < least {
-		t.Errorf("%d requests in %s, want at least %s", n, took, least)
+	u := harness.As(t, retrying.Admin())
+	input := harness.File(t, "cm.yaml", configMap)
+	for _, args := range []string{"create -f " + input + " --count=12 --concurrency=12 --burst=5", "prune configmaps/demo- --keep=0 --yes"} {
+		began := time.Now()
+		u.Run(append(strings.Fields(args), "-n", ns, "--qps=5")...).Has(t, 0)
+		if took := time.Since(began); took < 7*time.Second/5 { // the first 5 requests are not delayed
+			t.Errorf("%s took %s, with 5 requests per second", args, took)
+		}
 	}
 }

@@ -3,8 +3,6 @@ package e2e
 import (
 	"maps"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -20,27 +18,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
-
-// Without a file there is no deletion. A run whose directory fails stops.
-func TestPruneThatCannotSave(t *testing.T) {
-	t.Parallel()
-	ns, dir := harness.Namespace(t, retrying), filepath.Join(t.TempDir(), "backup")
-	createMaps(t, ns, 30, metav1.ObjectMeta{GenerateName: "saved-"})
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
-		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/configmaps/") {
-			_ = os.RemoveAll(dir)
-		}
-		return nil
-	})
-	harness.As(t, proxy.Config).Run("prune", "configmaps/saved-", "-n", ns, "--keep=0", "--yes", "--save="+dir, "--concurrency=1").Has(t, 1,
-		"Deleted 0 of 30 objects. Failed: 20. Not tried: 10.\nerror: configmaps/saved-xxxxx -n e2e-xxxxx was not deleted: save it: ", "/backup", ": no such file or directory\n")
-	if left := len(mapNames(t, ns)); left != 30 {
-		t.Errorf("%d of 30 are left", left)
-	}
-}
 
 // finishedJob creates a Job that has finished a time ago.
 func finishedJob(t *testing.T, cp *controlplane.ControlPlane, ns string, ago time.Duration) {
