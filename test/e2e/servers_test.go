@@ -24,17 +24,6 @@ func (tests onOneServer) run(t *testing.T, cp *controlplane.ControlPlane) {
 	}
 }
 
-// Servers that are killed, and etcd that is restored.
-func TestRestarts(t *testing.T) {
-	t.Parallel()
-	onOneServer{
-		{"exporter", exporterOverRestarts}, // it counts all ConfigMaps
-		{"exporter without permission", exporterLosesPermission},
-		{"full etcd", createWhileEtcdIsFull},
-		{"key", keyAfterEtcdWasRestored},
-	}.run(t, controlplane.New(t))
-}
-
 // Tests that count all objects of a cluster, or that use fixed names. The order matters.
 func TestWholeCluster(t *testing.T) {
 	t.Parallel()
