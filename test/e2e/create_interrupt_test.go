@@ -1,7 +1,7 @@
 package e2e
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -9,10 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -22,7 +19,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -40,19 +36,14 @@ type process struct {
 // given.
 func startCreate(t *testing.T, kubeconfig string, stdout *os.File, args ...string) *process {
 	t.Helper()
-	return startPlugin(t, stdout, append([]string{"create", "--kubeconfig=" + kubeconfig}, args...)...)
-}
-
-// startPlugin starts a command, with a stdout if one is given.
-func startPlugin(t *testing.T, stdout *os.File, args ...string) *process {
-	t.Helper()
 	p := &process{t: t, stderr: filepath.Join(t.TempDir(), "stderr"), ended: make(chan struct{})}
 	stderr, err := os.Create(p.stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = stderr.Close() }()
-	p.cmd = exec.CommandContext(t.Context(), harness.Plugin(t), append(args, "--cache-dir="+t.TempDir())...)
+	p.cmd = exec.CommandContext(t.Context(), harness.Plugin(t),
+		append([]string{"create", "--kubeconfig=" + kubeconfig, "--cache-dir=" + t.TempDir()}, args...)...)
 	p.cmd.Stderr = stderr
 	if stdout != nil {
 		p.cmd.Stdout = stdout
@@ -240,92 +231,63 @@ func TestInterruptWithoutAReader(t *testing.T) {
 // sameAgain is the advice after a run with a key.
 const sameAgain = "Run the same command again. It leaves existing objects as they are.\n"
 
-// A second interrupt ends the command at once, and names the object in progress. Each object has a line of JSON.
+// A second interrupt ends the command at once, and names the object in progress.
 func TestSecondInterrupt(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
-	sent, over := make(chan struct{}), make(chan struct{})
+	sent, isSent := context.WithCancel(t.Context())
+	over := make(chan struct{})
 	defer close(over)
-	var once sync.Once
-	var hangs atomic.Bool // from the first POST on, also the check of it, so that the run can't end by itself
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if !harness.Creates(r) && !hangs.Load() {
+		if !harness.Creates(r) && sent.Err() == nil { // also the check of the POST hangs, so that the run can't end by itself
 			return nil
 		}
-		hangs.Store(true)
 		return func(http.Handler) http.Handler {
 			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-				once.Do(func() { close(sent) })
+				isSent()
 				<-over
 			})
 		}
 	})
-	stdout, err := os.Create(filepath.Join(t.TempDir(), "stdout"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = stdout.Close() }()
-	p := startCreate(t, kubeconfigOf(t, proxy.Config), stdout, "-n", ns, "-f", harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 3)), "--idempotency-key=k", "-o", "jsonl")
-	<-sent
+	p := startCreate(t, kubeconfigOf(t, proxy.Config), nil, "-n", ns, "-f", harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 3)), "--idempotency-key=k")
+	<-sent.Done()
 	p.signal(syscall.SIGINT)
 	p.prints(waiting)
-	for again := time.NewTicker(200 * time.Millisecond); ; { // a signal within a second belongs to the first
-		select {
-		case <-again.C:
-			_ = p.cmd.Process.Signal(syscall.SIGINT) // fails if the process has ended
-			continue
-		case <-p.ended:
-			again.Stop()
-		}
-		break
-	}
+	time.Sleep(1100 * time.Millisecond) // a signal within a second belongs to the first
+	p.signal(syscall.SIGINT)
 	p.ends(4)
 	p.result().Prints(t, 4, "", `error: outcome unknown: configmap/demo-xxxxx -n e2e-xxxxx: interrupted
 error: interrupted again: 0 created, 0 exist, 0 failed, 1 unknown, 2 not attempted
 `+sameAgain)
-	printed, err := os.ReadFile(stdout.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var outcomes []v1alpha1.CreateOutcome
-	for line := range strings.Lines(string(printed)) {
-		var of v1alpha1.CreateLine
-		if err := json.Unmarshal([]byte(line), &of); err != nil || of.Namespace != ns {
-			t.Errorf("%s: namespace %q, want %q: %v", line, of.Namespace, ns, err)
-		}
-		outcomes = append(outcomes, of.Outcome)
-	}
-	if want := []v1alpha1.CreateOutcome{v1alpha1.CreateUnknown, v1alpha1.CreateNotAttempted, v1alpha1.CreateNotAttempted}; !slices.Equal(outcomes, want) {
-		t.Errorf("%q, want %q", outcomes, want)
-	}
 }
 
-// A parent process such as nohup ignores SIGHUP, and so does the command.
-func TestCreateUnderNohup(t *testing.T) {
+// A second interrupt ends the deletion at once, and the last line has the command for the rest.
+func TestSecondInterruptWhileDeleting(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
-	var posts atomic.Int64
-	hangUp := make(chan *os.Process, 1)
+	waits, isWaiting := context.WithCancel(t.Context())
+	deletes, isDeleting := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	defer close(over)
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if harness.Creates(r) && posts.Add(1) == 3 {
-			if err := (<-hangUp).Signal(syscall.SIGHUP); err != nil {
-				t.Error(err)
-			}
+		if r.URL.Query().Has("watch") {
+			isWaiting()
 		}
-		return nil
+		if r.Method != http.MethodDelete {
+			return nil
+		}
+		isDeleting()
+		return func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over })
+		}
 	})
-	u := harness.As(t, proxy.Config)
-	file := harness.File(t, "in.yaml", strings.Repeat("---\n"+configMap, 8))
-	command := exec.CommandContext(t.Context(), "sh", "-c", `trap "" HUP; exec "$@"`, "sh", harness.Plugin(t),
-		"create", "-n", ns, "-f", file, "--kubeconfig="+u.Kubeconfig, "--cache-dir="+t.TempDir())
-	var stderr strings.Builder
-	command.Stderr = &stderr
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	hangUp <- command.Process
-	err := command.Wait()
-	if n := len(harness.ConfigMaps(t, single, ns)); err != nil || n != 8 {
-		t.Errorf("%v, %d objects, want 8; stderr is\n%s", err, n, stderr.String())
-	}
+	// No controller finishes the Job.
+	p := startCreate(t, kubeconfigOf(t, proxy.Config), nil, "-n", ns, "-f", harness.File(t, "in.yaml", job), "--wait", "--delete-on-interrupt")
+	<-waits.Done()
+	p.signal(syscall.SIGINT)
+	<-deletes.Done()
+	time.Sleep(1100 * time.Millisecond) // a signal within a second belongs to the first
+	p.signal(syscall.SIGINT)
+	p.ends(130)
+	p.result().Has(t, 130, "error: interrupted again: ", "To stop the object, delete it:\n  kubectl delete job.batch/report-xxxxx -n e2e-xxxxx\n")
 }
