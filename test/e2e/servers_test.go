@@ -34,10 +34,8 @@ func TestWholeCluster(t *testing.T) {
 		{"prune", pruneManifests}, // after the exporter, whose namespace is restricted
 		{"examples", helpExamples},
 		{"types", storesWhatKubectlDoes},
-		{"long names", auditOfLongNames},
 		{"a type that is removed", typeRemoved},
-		{"aggregated API", createAggregated}, // its server ends with the test
-		{"unavailable API", auditOfAnUnavailableAPI},
+		{"aggregated API", aggregatedAPI}, // its server ends with the test
 	}.run(t, controlplane.New(t))
 }
 
@@ -56,9 +54,6 @@ func TestBesideControllers(t *testing.T) {
 
 // The two servers (controlplane.Shared).
 var retrying, single *controlplane.ControlPlane
-
-// extended is a server to which tests add custom resources.
-var extended = harness.Lazy()
 
 func TestMain(m *testing.M) {
 	os.Exit(harness.Main(m,
