@@ -14,6 +14,20 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
+const configMap = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {generateName: demo-}
+`
+
+// expectConfigMaps fails the test unless n objects exist.
+func expectConfigMaps(t *testing.T, ns string, n int) {
+	t.Helper()
+	if found := harness.ConfigMaps(t, single, ns); len(found) != n {
+		t.Errorf("%d objects are there, want %d", len(found), n)
+	}
+}
+
 // firstPost applies the fault to the first POST.
 func firstPost(fault faultproxy.Fault) func(*http.Request) faultproxy.Fault {
 	var seen atomic.Bool
@@ -362,6 +376,3 @@ func twoRuns(t *testing.T, rate float64) {
 		t.Errorf("%d objects are there, and %d were reported as created, want 60", n, created)
 	}
 }
-
-// expired is kube-apiserver's response to a credential that has just expired.
-var expired = faultproxy.Respond(http.StatusUnauthorized, http.Header{"Content-Type": {"application/json"}}, faultproxy.Unauthorized)

@@ -143,26 +143,3 @@ func await(t *testing.T, event <-chan struct{}) {
 	case <-t.Context().Done():
 	}
 }
-
-// Two runs with one key and different input overlap. The later one creates nothing, and fails.
-func TestTwoInputsAtTheSameMoment(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	admin := harness.As(t, single.Admin())
-	args := func(data string) []string {
-		return []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"data: {a: "+data+"}\n"), "--idempotency-key=k"}
-	}
-	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if harness.Creates(r) {
-			admin.Run(args("first")...).Outputs(t, oneCreated)
-		}
-		return nil
-	})
-	harness.As(t, proxy.Config).Run(args("second")...).Prints(t, 1, "",
-		`error: error when creating "in.yaml": "demo-xxxxx" exists, and another input created it with the same key
-Runs with different input have used this key: it has 0 objects with the content of the input, and 1 with other content.
-Use a new key. Or delete the objects with other content, and run the same command again:
-  kubectl delete configmaps demo-xxxxx -n e2e-xxxxx
-`)
-	expectConfigMaps(t, ns, 1)
-}

@@ -123,40 +123,16 @@ Another user created it, or something changes the annotation genname.dev/creatio
 // --naming=server works like kubectl, but retries after a conflict, and gives up after 16 attempts.
 func TestServerNaming(t *testing.T) {
 	t.Parallel()
-	conflicting := faultproxy.Respond(409, http.Header{"Content-Type": {"application/json"}},
+	ns := harness.Namespace(t, single)
+	conflict := faultproxy.Respond(http.StatusConflict, http.Header{"Content-Type": {"application/json"}},
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"AlreadyExists","code":409,"details":{"name":"demo-bbbbb","kind":"configmaps","retryAfterSeconds":1},"message":"configmaps \"demo-bbbbb\" already exists, the server was not able to generate a unique name for the object"}`)
-	elsewhere := faultproxy.Respond(409, http.Header{"Content-Type": {"application/json"}},
-		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"AlreadyExists","code":409,"details":{"name":"fixed","kind":"configmaps"},"message":"configmaps \"fixed\" already exists"}`)
-	for _, test := range []struct {
-		name           string
-		fault          faultproxy.Fault
-		posts          int // that have the fault
-		args           []string
-		code, objects  int
-		stdout, stderr string
-	}{
-		{"conflict", conflicting, 1, nil, 0, 1, oneCreated, "asking for another name\n"},
-		{
-			"conflicts in all attempts", conflicting, 16, nil, 1, 0, ``,
-			strings.Repeat("asking for another name\n", 15) + refusal,
-		},
-		{"conflict in one attempt", conflicting, 1, []string{"--attempts=1"}, 1, 0, ``, refusal},
-		{"another's name", elsewhere, 1, nil, 4, 0, ``, unknown + checkAlone},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			ns := harness.Namespace(t, single)
-			proxy := faultproxy.New(t, single.Admin(), harness.First(test.posts, test.fault)())
-			args := append([]string{"create", "-n", ns, "--naming=server", "-f", harness.File(t, "cm.yaml", configMap)}, test.args...)
-			withoutReasons(harness.As(t, proxy.Config).Run(args...)).Prints(t, test.code, test.stdout, test.stderr)
-			found := harness.ConfigMaps(t, single, ns)
-			if len(found) != test.objects {
-				t.Errorf("%d objects are there, want %d", len(found), test.objects)
-			}
-			for _, cm := range found {
-				if len(cm.Annotations)+len(cm.Labels) != 0 {
-					t.Errorf("%s has annotations %v, labels %v", cm.Name, cm.Annotations, cm.Labels)
-				}
-			}
-		})
+	u := harness.As(t, faultproxy.New(t, single.Admin(), harness.First(17, conflict)()).Config)
+	args := []string{"create", "-n", ns, "--naming=server", "-f", harness.File(t, "cm.yaml", configMap)}
+	const again = "asking for another name\n"
+	withoutReasons(u.Run(args...)).Prints(t, 1, "", strings.Repeat(again, 15)+refusal)
+	withoutReasons(u.Run(args...)).Prints(t, 0, oneCreated, again)
+	found := harness.ConfigMaps(t, single, ns)
+	if len(found) != 1 || len(found[0].Annotations)+len(found[0].Labels) != 0 {
+		t.Errorf("%+v are there, want one without annotations and labels", found)
 	}
 }

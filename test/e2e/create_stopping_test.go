@@ -20,55 +20,23 @@ func beforeTheResponse(interrupt func()) faultproxy.Fault {
 	return faultproxy.Observe(nil, func(int) { interrupt() })
 }
 
-// interruptedAtFirstPost returns a user who interrupts while the first POST is in flight. The POST is
-// carried out and gets its response.
-func interruptedAtFirstPost(t *testing.T) harness.User {
-	t.Helper()
-	ctx, interrupt := context.WithCancel(t.Context())
-	proxy := faultproxy.New(t, retrying.Admin(), firstPost(beforeTheResponse(interrupt)))
-	u := harness.As(t, proxy.Config)
-	u.Context = ctx
-	return u
-}
-
-// countPosts counts POSTs, and injects no fault.
-func countPosts(posts *atomic.Int64) func(*http.Request) faultproxy.Fault {
-	return func(r *http.Request) faultproxy.Fault {
-		if harness.Creates(r) {
-			posts.Add(1)
-		}
-		return nil
-	}
-}
-
-// If the server does not respond, the run stops instead of trying one object after the other. A load balancer without
-// a backend responds in any format.
+// If the server does not respond, the run stops instead of trying one object after the other. So it does if a load
+// balancer without a backend responds.
 func TestDeadServerStopsTheRun(t *testing.T) {
 	t.Parallel()
-	unavailable := func(contentType, body string) faultproxy.Fault {
-		return faultproxy.Respond(http.StatusServiceUnavailable, http.Header{"Content-Type": {contentType}}, body)
-	}
-	for name, dead := range map[string]faultproxy.Fault{
-		"nothing": faultproxy.DropRequest,
-		"a page":  unavailable("text/html", "<html><body>503</body></html>"),
-		"text":    unavailable("text/plain", "no healthy upstream"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ns := harness.Namespace(t, single)
-			var began atomic.Bool
-			proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-				if began.Load() || harness.Creates(r) {
-					began.Store(true)
-					return dead
-				}
-				return nil
-			})
-			input := harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 20))
-			r := withoutReasons(harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s"))
-			_, after, _ := strings.Cut(r.Stderr, unknown) // the number of retries depends on the time
-			r.Stderr = after
-			r.Prints(t, 4, "", `error: stopped, because the server is unreachable: 0 created, 0 exist, 0 failed, 1 unknown, 19 not attempted
+	ns := harness.Namespace(t, single)
+	var began atomic.Bool
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if began.Load() || harness.Creates(r) {
+			began.Store(true)
+			return faultproxy.Respond(http.StatusServiceUnavailable, http.Header{"Content-Type": {"text/plain"}}, "no healthy upstream")
+		}
+		return nil
+	})
+	input := harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 20))
+	r := withoutReasons(harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s"))
+	_, r.Stderr, _ = strings.Cut(r.Stderr, unknown) // the number of retries depends on the time
+	r.Prints(t, 4, "", `error: stopped, because the server is unreachable: 0 created, 0 exist, 0 failed, 1 unknown, 19 not attempted
 Create the rest with the same command and only this input:
   19 of configmap/demo- -n e2e-xxxxx in cm.yaml
 Don't run the command unchanged. It would create up to 1 object a second time.
@@ -77,8 +45,6 @@ Check whether the object exists. It may still be created within a minute:
 Create the missing objects with the same command and only the documents of missing objects in this input:
   1 of configmap/demo- -n e2e-xxxxx in cm.yaml
 `+useKey)
-		})
-	}
 }
 
 // An interrupt ends discovery if it hangs before anything is created.

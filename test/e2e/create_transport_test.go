@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"net/http"
-	"sync/atomic"
 	"testing"
 
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -31,32 +29,7 @@ func TestCreateThroughOtherTransports(t *testing.T) {
 			}
 			t.Cleanup(proxy.Close)
 			harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Outputs(t, oneCreated) // another request may be refused, too
-			if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
-				t.Errorf("%d objects are there, want 1", n)
-			}
+			expectConfigMaps(t, ns, 1)
 		})
-	}
-}
-
-// One lost or unauthorized request for the types of the server, or for their schemas, ends no run.
-func TestCreateAfterALostDiscovery(t *testing.T) {
-	t.Parallel()
-	for name, fault := range map[string]faultproxy.Fault{"lost": faultproxy.DropResponse, "401": expired} {
-		for _, path := range []string{"/api", "/openapi/v3"} {
-			t.Run(name+path, func(t *testing.T) {
-				ns := harness.Namespace(t, single)
-				var lost atomic.Bool
-				proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-					if r.URL.Path == path && !lost.Swap(true) {
-						return fault
-					}
-					return nil
-				})
-				r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))
-				if r.Prints(t, 0, oneCreated, ""); !lost.Load() {
-					t.Error("no request met the fault")
-				}
-			})
-		}
 	}
 }
