@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -303,61 +304,45 @@ func TestAction(t *testing.T) {
 }
 
 // The action outputs names and the exit code. It executes nothing in its inputs, and the runner executes nothing in the
-// output of the program.
+// output of the program. The program doesn't run if an input has an unclear value. GitHub gives workflows of forks empty
+// secrets. The program gets them as they are, and refuses them.
 func TestActionRuns(t *testing.T) {
 	t.Parallel()
 	const hostile = "::add-mask::a\n##[add-mask]a\nnames=a\nEND"
+	const program = "#!/bin/sh\nprintf '%s\\n' \"key:${GENNAME_IDEMPOTENCY_KEY-none}\" \"secret:${GENNAME_IDEMPOTENCY_SECRET-none}\" \"$@\" > asked\n" +
+		"printf '%s\\n' '" + hostile + "'; printf '%s\\n' '" + hostile + "' >&2\n[ $1 = create ] && exit 4\nexit 3\n"
 	for _, test := range []struct {
-		command, args, names string
-		code                 int
-		key, wait, logs      string // the defaults of the action if empty
-		gets, added          string
+		command, args string
+		inputs        map[string]string // the defaults of the action if absent
+		code          int
+		asked, names  string // what the program gets, and the action outputs
+		printed       string
 	}{
-		{command: "lint", args: "-f $(touch x) *", code: 3},
-		{command: "lint", args: "-o json -f a", code: 3, key: "k", wait: "true", logs: "true"},
-		{command: "wrap", args: "-- argo submit $(touch x) *", code: 3, key: "k", wait: "true"},
-		{command: "create", args: "-f job.yaml", names: hostile, code: 4},
-		{command: "create", args: "-f job.yaml", names: hostile, code: 4, key: "$(touch x)-*", wait: "true", gets: "$(touch x)-*", added: " --wait"},
-		{command: "create", args: "-f job.yaml", names: hostile, code: 4, logs: "true", added: " --wait --logs"},
+		{"lint", "-f $(touch x) *", nil, 3, "key:none secret:none lint -f $(touch x) *", "", ""},
+		{"lint", "-f a", map[string]string{"key": "k", "wait": "true", "logs": "true"}, 3, "key:none secret:none lint -f a", "", ""},
+		{"wrap", "argo $(touch x) *", map[string]string{"key": "k", "wait": "true"}, 3, "key:none secret:none wrap -- argo $(touch x) *", "", ""},
+		{"create", "-f a", nil, 4, "key:none secret:none create -f a", hostile, ""},
+		{"create", "-f a", map[string]string{"key": "$(touch x)-*", "wait": "true"}, 4, "key:$(touch x)-* secret:none create -f a --wait", hostile, ""},
+		{"create", "-f a", map[string]string{"logs": "true"}, 4, "key:none secret:none create -f a --wait --logs", hostile, ""},
+		{"create", "-f a", map[string]string{"key": "", "secret": ""}, 4, "key: secret: create -f a", hostile, ""},
+		{"create", "-f a", map[string]string{"wait": "True"}, 1, "", "", "error: the inputs wait and logs must be true or false"},
+		{"create", "-f a", map[string]string{"logs": "yes"}, 1, "", "", "error: the inputs wait and logs must be true or false"},
+		{"version; touch x", "-f a", nil, 1, "", "", "error: the input command must be lint, create or wrap"},
 	} {
-		_, r := serve(t, []byte("#!/bin/sh\nprintf '%s\\n' \"key:${GENNAME_IDEMPOTENCY_KEY-}\" \"$@\" > asked\nprintf '%s\\n' '"+hostile+"'; printf '%s\\n' '"+hostile+"' >&2\n[ $1 = create ] && exit 4\nexit 3\n"))
-		r.inputs["command"], r.inputs["args"] = test.command, strings.TrimPrefix(test.args, "-- ")
-		for name, value := range map[string]string{"key": test.key, "wait": test.wait, "logs": test.logs} {
-			if value != "" {
-				r.inputs[name] = value
-			}
-		}
+		_, r := serve(t, []byte(program))
+		r.inputs["command"], r.inputs["args"] = test.command, test.args
+		maps.Copy(r.inputs, test.inputs)
 		r.run()
 		asked, _ := os.ReadFile(filepath.Join(r.dir, "asked"))
 		words := strings.TrimSuffix(strings.Join(strings.Fields(string(asked)), " "), " -o name")
-		if _, err := os.Stat(filepath.Join(r.dir, "x")); err == nil || words != "key:"+test.gets+" "+test.command+" "+test.args+test.added {
-			t.Errorf("the program got %q", words)
+		if _, err := os.Stat(filepath.Join(r.dir, "x")); err == nil || words != test.asked {
+			t.Errorf("%s %s: the program got %q, want %q", test.command, test.args, words, test.asked)
 		}
-		if r.code != test.code || r.outputs["exit-code"] != fmt.Sprint(test.code) || r.outputs["names"] != test.names || len(r.commands) > 0 {
-			t.Errorf("%s: exit code %d, outputs %q, commands %q, and printed\n%s", test.args, r.code, r.outputs, r.commands, r.printed)
+		if r.code != test.code || r.outputs["names"] != test.names || len(r.commands) > 0 || !strings.Contains(r.printed, test.printed) {
+			t.Errorf("%s %s: exit code %d, outputs %q, commands %q, and printed\n%s", test.command, test.args, r.code, r.outputs, r.commands, r.printed)
 		}
-	}
-}
-
-// The action creates nothing if an input has an unclear value. GitHub gives workflows of forks empty secrets.
-func TestActionRefusesInputs(t *testing.T) {
-	t.Parallel()
-	program, err := os.ReadFile(harness.Plugin(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct{ input, value, printed string }{
-		{"command", "version; touch x", "error: the input command must be lint, create or wrap"},
-		{"key", "", "error: $GENNAME_IDEMPOTENCY_KEY must not be empty"},
-		{"secret", "", "error: $GENNAME_IDEMPOTENCY_SECRET must not be empty"},
-		{"wait", "True", "error: the inputs wait and logs must be true or false"},
-		{"logs", "yes", "error: the inputs wait and logs must be true or false"},
-	} {
-		_, r := serve(t, program)
-		r.inputs["command"], r.inputs["args"], r.inputs["key"] = "create", "-f job.yaml", "deploy-4f1d2e8"
-		r.inputs[test.input] = test.value
-		if r.run(); r.code != 1 || !strings.Contains(r.printed, test.printed) {
-			t.Errorf("%s: exit code %d, and printed\n%s", test.input, r.code, r.printed)
+		if code := r.outputs["exit-code"]; test.asked != "" && code != fmt.Sprint(test.code) {
+			t.Errorf("%s %s: the action outputs the exit code %s", test.command, test.args, code)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -120,21 +119,4 @@ func TestKubectlListsThePlugin(t *testing.T) {
 	s := harness.NewShell(t, harness.As(t, retrying.Admin()).Kubeconfig)
 	s.Run("kubectl", "plugin", "list").Has(t, 0, "/kubectl-genname\n")
 	s.Run("kubectl", "genname", "help", "create").Has(t, 0, "Create objects from files or stdin like kubectl create, ")
-}
-
-// The shells accept the scripts. zsh and fish are not installed everywhere.
-func TestCompletionScripts(t *testing.T) {
-	t.Parallel()
-	s := harness.NewShell(t, harness.As(t, retrying.Admin()).Kubeconfig)
-	for shell, want := range map[string]string{"bash": "complete -o default", "zsh": "#compdef kubectl-genname", "fish": "complete -c kubectl-genname", "powershell": "Register-ArgumentCompleter -CommandName 'kubectl-genname'"} {
-		r := s.Run("kubectl", "genname", "completion", shell)
-		if r.Code != 0 || r.Stderr != "" || !strings.Contains(r.Stdout, want) {
-			t.Errorf("%s: exit code %d, stderr %q, %q not in %.300s", shell, r.Code, r.Stderr, want, r.Stdout)
-		}
-		if path, err := exec.LookPath(shell); err == nil && shell != "powershell" {
-			s.Run(path, "-n", harness.File(t, "script", r.Stdout)).Prints(t, 0, "", "")
-		}
-	}
-	s.Run("kubectl", "genname", "completion").Prints(t, 1, "", "error: name one shell: bash, zsh, fish, powershell\n")
-	s.Run("kubectl", "genname", "completion", "tcsh").Prints(t, 1, "", "error: invalid argument \"tcsh\" for \"kubectl genname completion\"\n")
 }
