@@ -42,9 +42,9 @@ var lazies struct {
 }
 
 // Lazy returns a function that returns a control plane of the package's own. The first call starts it. Main ends it.
-func Lazy(options ...controlplane.Option) func(t *testing.T) *controlplane.ControlPlane {
+func Lazy() func(t *testing.T) *controlplane.ControlPlane {
 	start := sync.OnceValues(func() (*controlplane.ControlPlane, error) {
-		cp, err := controlplane.Start(context.Background(), os.Stderr, options...)
+		cp, err := controlplane.Start(context.Background(), os.Stderr)
 		if err == nil {
 			lazies.mu.Lock()
 			defer lazies.mu.Unlock()

@@ -31,7 +31,6 @@ type User struct {
 	T          *testing.T
 	Kubeconfig string
 	Context    context.Context
-	OnStderr   func(all string) // called after each write to stderr, or nil
 }
 
 // As returns a user of the configuration.
@@ -44,25 +43,10 @@ func As(t *testing.T, config *rest.Config) User {
 	return User{T: t, Kubeconfig: path, Context: t.Context()}
 }
 
-// noticed is a buffer whose writes are noticed.
-type noticed struct {
-	bytes.Buffer
-	notice func(all string)
-}
-
-func (n *noticed) Write(data []byte) (int, error) {
-	written, err := n.Buffer.Write(data)
-	if n.notice != nil {
-		n.notice(n.String())
-	}
-	return written, err
-}
-
 // Run runs kubectl genname with args. Run checks JSON and YAML output against the published schemas.
 func (u User) Run(args ...string) Result {
 	u.T.Helper()
-	var out bytes.Buffer
-	errOut := noticed{notice: u.OnStderr}
+	var out, errOut bytes.Buffer
 	code := cmd.Execute(u.Context, append(args, "--kubeconfig="+u.Kubeconfig, "--cache-dir="+filepath.Dir(u.Kubeconfig)),
 		genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
 	schema.Check(u.T, out.String())

@@ -6,7 +6,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -48,7 +47,7 @@ const (
 var states = []string{"succeeded", "succeeded", "failed", "running", "suspended", "held", "owned", "other"}
 
 // Of Jobs in every state exactly those are deleted that the plan announces. Faults are injected, and the command and the
-// API server are killed. A Job is saved as it was, and starts again after its restore.
+// API server are killed. A Job is saved as it was.
 func TestExactlyTheAnnouncedJobsAreDeleted(t *testing.T) {
 	cp := controlplane.New(t)
 	if err := cp.StartControllers(t.Context(), t.Output(), "job-controller"); err != nil {
@@ -92,7 +91,6 @@ func TestExactlyTheAnnouncedJobsAreDeleted(t *testing.T) {
 			t.Errorf("%s/%s (-before +saved)\n%s", was.Namespace, was.Name, diff)
 		}
 	}
-	restoreOne(t, cp, client, dir, before[slices.Min(slices.Collect(maps.Keys(gone)))])
 }
 
 // createJobs creates n Jobs.
@@ -298,35 +296,4 @@ func forComparison(job *batchv1.Job) *batchv1.Job {
 	job.Spec.Template.Labels = nil
 	job.Labels = map[string]string{"state": job.Labels["state"]}
 	return job
-}
-
-// restoreOne restores a Job from its file, and waits until the controller has made its Pod.
-func restoreOne(t *testing.T, cp *controlplane.ControlPlane, client kubernetes.Interface, dir string, job *batchv1.Job) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*_"+string(job.UID)+".yaml"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("%v, want one file: %v", files, err)
-	}
-	u := harness.As(t, cp.Admin())
-	u.Run("create", "-f", files[0]).Expect(t, 0, `job.batch/`+job.Name+` created\n`, `.*`)
-	jobs := client.BatchV1().Jobs(job.Namespace)
-	restored, err := jobs.Get(t.Context(), job.Name, metav1.GetOptions{})
-	if err != nil || restored.Spec.Suspend == nil || !*restored.Spec.Suspend || restored.Status.CompletionTime != nil {
-		t.Fatalf("suspended %t, completed at %v, want true and never: %v", restored.Spec.Suspend != nil && *restored.Spec.Suspend, restored.Status.CompletionTime, err)
-	}
-	patch := []byte(`{"spec":{"suspend":false,"parallelism":1}}`)
-	if _, err := jobs.Patch(t.Context(), job.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	options := metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job.Name}
-	for asked := 0; ; asked++ { // the controller sends 20 requests per second, and may still be busy with the other Jobs
-		pods, err := client.CoreV1().Pods(job.Namespace).List(t.Context(), options)
-		switch {
-		case err == nil && len(pods.Items) == 1:
-			return
-		case asked == 3000:
-			t.Fatalf("%d Pods, want 1: %v", len(pods.Items), err)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
 }
