@@ -37,7 +37,8 @@ var (
 	usualPhases = map[string]State{"Succeeded": Succeeded, "Failed": Failed}
 )
 
-// table has the kinds whose objects finish. A new kind needs a test with a status that its controller has written.
+// table has the kinds whose objects finish. A new kind needs statuses that its controller has written, in
+// testdata/statuses.yaml.
 var table = map[schema.GroupKind]kind{
 	// k8s.io/api/batch/v1: JobComplete, JobFailed, JobFailureTarget.
 	{Group: "batch", Kind: "Job"}: {
