@@ -1,25 +1,18 @@
 package waiting
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -39,7 +32,7 @@ func TestForgedResult(t *testing.T) {
 			t.Errorf("without the policy, owner %v: %v, exit code %d, want a false success\n%s", owned, err, r.Code, r.Stderr)
 		}
 	}
-	installJobPods(t)
+	defer installJobPods(t)()
 	for _, owned := range []bool{false, true} {
 		if r, err := forge(t, owned, "5s"); r.Code == 0 || strings.Contains(r.Stderr, "1 succeeded") || !strings.Contains(fmt.Sprint(err), "only the Job controller") {
 			t.Errorf("with the policy, owner %v: exit code %d, %s, %v", owned, r.Code, r.Stderr, err)
@@ -96,37 +89,14 @@ func pod(labels map[string]string, finalizers ...string) *corev1.Pod {
 }
 
 func ownedBy(name, uid string) []metav1.OwnerReference {
-	isController := true
-	return []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: name, UID: types.UID(uid), Controller: &isController}}
+	return []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: name, UID: types.UID(uid), Controller: new(true)}}
 }
 
-// installJobPods installs the policy until the end of the test, and waits until the server enforces it.
-func installJobPods(t *testing.T) {
+// installJobPods installs the policy, waits until the server enforces it, and returns a function that removes it.
+func installJobPods(t *testing.T) (remove func()) {
 	t.Helper()
-	text, err := os.ReadFile(harness.Root + "examples/admission/job-pods.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := dynamic.NewForConfigOrDie(server.Admin())
-	objects, broken := manifest.Read(text)
-	if len(objects) != 3 || len(broken) > 0 {
-		t.Fatal(len(objects), broken)
-	}
-	for _, o := range objects {
-		plural, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
-		if o.GetKind() == "ValidatingAdmissionPolicy" {
-			plural = schema.GroupVersionResource{Group: plural.Group, Version: plural.Version, Resource: "validatingadmissionpolicies"}
-		}
-		in := dynamic.ResourceInterface(client.Resource(plural))
-		if o.GetNamespace() != "" {
-			in = client.Resource(plural).Namespace(o.GetNamespace())
-		}
-		created := &unstructured.Unstructured{Object: o.Object}
-		if _, err := in.Create(t.Context(), created, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = in.Delete(context.Background(), o.GetName(), metav1.DeleteOptions{}) })
-	}
+	admin, policy := harness.As(t, server.Admin()), harness.Root+"examples/admission/job-pods.yaml"
+	admin.Run("create", "-f", policy).Has(t, 0)
 	pods := harness.Clientset(t, server).CoreV1().Pods(harness.Namespace(t, server))
 	harness.Eventually(t, func() error {
 		_, err := pods.Create(t.Context(), pod(map[string]string{jobLabel: "u"}), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
@@ -135,6 +105,7 @@ func installJobPods(t *testing.T) {
 		}
 		return nil
 	})
+	return func() { harness.NewShell(t, admin.Kubeconfig).Run("kubectl", "delete", "-f", policy).Has(t, 0) }
 }
 
 // jobPods checks each part of the policy, and that it refuses nothing else.
@@ -155,7 +126,7 @@ func jobPods(t *testing.T) {
 			t.Errorf("create with %s: %v", name, err)
 		}
 	}
-	if r := wait(t, job(succeeds)); r.Code != 0 { // the Job controller can create Pods
+	if r := waitIn(harness.As(t, server.Admin()), harness.Namespace(t, server), job(succeeds)); r.Code != 0 { // the Job controller can create Pods
 		t.Errorf("a Job: exit code %d, %s", r.Code, r.Stderr)
 	}
 	// A Pod of the Job controller runs without an end, and others change it.

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// job returns a Job whose Pod succeeds, fails, or runs without an end.
+// job returns a Job whose Pod succeeds, or runs without an end.
 func job(pod string) string {
 	label := "{}"
 	if pod != succeeds {
@@ -41,22 +41,10 @@ spec:
 
 const (
 	succeeds = "succeeds"
-	fails    = "fails"
 	runs     = "runs"
 )
 
-const configMap = `---
-apiVersion: v1
-kind: ConfigMap
-metadata: {generateName: settings-}
-`
-
-// wait runs create --wait as an administrator in a new namespace.
-func wait(t *testing.T, input string, args ...string) harness.Result {
-	t.Helper()
-	return waitIn(harness.As(t, server.Admin()), harness.Namespace(t, server), input, args...)
-}
-
+// waitIn runs create --wait.
 func waitIn(u harness.User, namespace, input string, args ...string) harness.Result {
 	u.T.Helper()
 	file := harness.File(u.T, "input.yaml", input)

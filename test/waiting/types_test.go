@@ -26,6 +26,12 @@ import (
 
 var allTypes = flag.Bool("all-types", false, "test every custom resource of --wait, and not JobSet only")
 
+// The last lines of a wait for one object.
+const (
+	oneSucceeded = "Waited for 1 object: 1 succeeded, 0 failed, 0 unfinished.\n"
+	oneFailed    = "error: not all objects succeeded: 0 succeeded, 1 failed, 0 unfinished\n"
+)
+
 // customType is a custom resource of testdata/types.yaml. Its CRD is the one that its project publishes.
 type customType struct {
 	APIVersion, Kind, CRD string
