@@ -3,11 +3,10 @@ package follow
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,6 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // server responds to the requests about a Job in their order. The last response repeats.
@@ -31,7 +31,7 @@ type server struct {
 	requests  []string // with the preconditions
 }
 
-func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	request := r.Method
 	if r.Method == http.MethodDelete {
 		var sent metav1.DeleteOptions
@@ -49,16 +49,14 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	switch next {
 	case "lost":
-		return nil, io.ErrUnexpectedEOF
+		panic(http.ErrAbortHandler)
 	case "hang":
 		<-r.Context().Done()
-		return nil, r.Context().Err()
+		return
 	}
 	code, text, _ := strings.Cut(next, " ")
-	status := map[string]int{"200": 200, "401": 401, "403": 403, "404": 404, "405": 405, "409": 409, "500": 500}[code]
-	return &http.Response{
-		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)), Request: r,
-	}, nil
+	status, _ := strconv.Atoi(code)
+	fakeapi.Respond(w, status, text)
 }
 
 // jobAs is a response with the Job a, as its UID and version are, and with a condition.
@@ -67,11 +65,12 @@ func jobAs(uid, version, condition string) string {
 		uid, version, condition)
 }
 
+const done = `200 {"kind":"Status","apiVersion":"v1","status":"Success"}`
+
 // A deletion is repeated until it has a final response. An object of another UID is left alone, and so is an object
 // that has finished since it was last seen.
 func TestDelete(t *testing.T) {
 	const (
-		done     = `200 {"kind":"Status","apiVersion":"v1","status":"Success"}`
 		conflict = `409 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409}`
 		missing  = `404 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","details":{"name":"a"},"code":404}`
 		proxy    = `404 default backend - 404`
@@ -110,7 +109,7 @@ func TestDelete(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &server{t: t, responses: test.responses}
-			f := following(t, Config{Deletes: &rest.Config{Host: "http://server", WrapTransport: func(http.RoundTripper) http.RoundTripper { return s }}})
+			f := following(t, Config{Deletes: fakeapi.Direct(s.serve)})
 			began, got, result := time.Now(), "", wait.Result("")
 			for d := range f.deletions([]wait.Object{aJob("a")}) {
 				if result = d.Result; d.Err != nil {
@@ -130,8 +129,8 @@ func TestDelete(t *testing.T) {
 // An object is deleted as soon as the server has responded, even if the caller has not taken the end yet.
 func TestDeletedBeforeTheCallerKnows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &server{t: t, responses: []string{jobAs("a", "7", "Suspended"), `200 {"kind":"Status","apiVersion":"v1","status":"Success"}`}}
-		f := following(t, Config{Deletes: &rest.Config{Host: "http://server", WrapTransport: func(http.RoundTripper) http.RoundTripper { return s }}})
+		s := &server{t: t, responses: []string{jobAs("a", "7", "Suspended"), done}}
+		f := following(t, Config{Deletes: fakeapi.Direct(s.serve)})
 		f.ours["a"] = aJob("a")
 		f.count(ended("a", wait.Interrupted), true)
 		ends := f.deletions(f.Ours())
@@ -161,9 +160,8 @@ func TestDeleteWithConditions(t *testing.T) {
 		"conditions that it meets":         {Config{For: conditions(true, true)}, "Job", wait.Succeeded},
 		"not awaited":                      {Config{}, "ConfigMap", wait.Deleted},
 	} {
-		test.config.Deletes = &rest.Config{Host: "http://server", WrapTransport: func(http.RoundTripper) http.RoundTripper {
-			return &server{t: t, responses: []string{jobAs("a", "8", "Complete"), `200 {"kind":"Status","apiVersion":"v1","status":"Success"}`}}
-		}}
+		s := &server{t: t, responses: []string{jobAs("a", "8", "Complete"), done}}
+		test.config.Deletes = fakeapi.Direct(s.serve)
 		o := aJob("a")
 		o.Mapping.GroupVersionKind.Kind = test.kind
 		for d := range following(t, test.config).deletions([]wait.Object{o}) {
@@ -224,16 +222,9 @@ func TestHoldersAreNotDeleted(t *testing.T) {
 
 // Delete deletes the objects that this run created, until they have finished. Those of other types never finish.
 func TestOurs(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if r.Method == http.MethodGet { // the UIDs are the first letters of the names
-			fmt.Fprintf(w, `{"kind":"Job","apiVersion":"batch/v1","metadata":{"uid":%q}}`, path.Base(r.URL.Path)[:1])
-			return
-		}
-		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
-	}))
-	defer server.Close()
-	f := following(t, Config{Deletes: &rest.Config{Host: server.URL}})
+	f := following(t, Config{Deletes: fakeapi.Direct(func(w http.ResponseWriter, r *http.Request) { // UIDs are the first letters of names
+		fakeapi.Respond(w, http.StatusOK, fmt.Sprintf(`{"kind":"Job","apiVersion":"batch/v1","metadata":{"uid":%q}}`, path.Base(r.URL.Path)[:1]))
+	})})
 	add := func(name string, uid apitypes.UID, kind string, ours bool) {
 		stored := &unstructured.Unstructured{Object: map[string]any{}}
 		stored.SetName(name)

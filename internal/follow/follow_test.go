@@ -2,7 +2,6 @@ package follow
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
@@ -71,13 +71,6 @@ func ended(name string, outcome wait.Result) wait.Ended {
 // condition is the status of a Job with a condition.
 func condition(kind string) map[string]any {
 	return map[string]any{"status": map[string]any{"conditions": []any{map[string]any{"type": kind, "status": "True"}}}}
-}
-
-// A configuration that no client can use fails before the first create.
-func TestNewFails(t *testing.T) {
-	if _, err := New(cluster{}, &rest.Config{Host: "::"}, Config{}); err == nil {
-		t.Error("no error")
-	}
 }
 
 // The wait for an object begins at the version of the object, unless the object was found with a state that no watch
@@ -157,6 +150,21 @@ func TestReasonBeforeTheDeletion(t *testing.T) {
 	r.note([]pods.Reason{{Owner: &pods.Owner{UID: "a"}, Reason: pods.Terminating}})
 	if r.end("a"); r.last["a"].Reason != "Unschedulable" {
 		t.Errorf("%+v, want Unschedulable", r.last["a"])
+	}
+}
+
+// Pods of a Job with a selector of its own don't have the label of their Job.
+func TestManualSelector(t *testing.T) {
+	f := following(t, Config{Logs: &Logs{}})
+	job := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"manualSelector": true, "selector": map[string]any{
+			"matchLabels":      map[string]any{"app": "manual"},
+			"matchExpressions": []any{map[string]any{"key": "tier", "operator": "In", "values": []any{"a", "b"}}},
+		},
+	}}}
+	f.Add(Created{Mapping: aJob("a").Mapping, Stored: job, Input: job})
+	if owners := f.owned.owners; len(owners) != 1 || owners[0].Selector != "app=manual,tier in (a,b)" {
+		t.Errorf("%+v, want the selector of the Job", owners)
 	}
 }
 
@@ -287,11 +295,6 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// roundTrip responds to requests in place of a server.
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 // The logs of a failed Job or Pod can be read unless its Pods are deleted, or a node has deleted their containers. If an
 // init container has failed, the others have no logs.
 func TestPodsRemain(t *testing.T) {
@@ -312,13 +315,9 @@ func TestPodsRemain(t *testing.T) {
 		{false, "DeadlineExceeded", ran, true, ""},
 		{false, "Evicted", ran, false, ""},
 	} {
-		server := roundTrip(func(r *http.Request) (*http.Response, error) {
-			return &http.Response{
-				StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
-				Body: io.NopCloser(strings.NewReader(`{"apiVersion":"v1","kind":"PodList","items":[` + test.pods + `]}`)),
-			}, nil
-		})
-		f, err := New(cluster{}, &rest.Config{Host: "http://server", Transport: server}, Config{})
+		f, err := New(cluster{}, fakeapi.Direct(func(w http.ResponseWriter, _ *http.Request) {
+			fakeapi.Respond(w, http.StatusOK, `{"apiVersion":"v1","kind":"PodList","items":[`+test.pods+`]}`)
+		}), Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -346,19 +345,15 @@ func TestPausesOfSlowLists(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var ended time.Time
 			var pauses []time.Duration
-			server := roundTrip(func(r *http.Request) (*http.Response, error) {
+			client, err := typedcore.NewForConfig(fakeapi.Direct(func(w http.ResponseWriter, _ *http.Request) {
 				if pauses = append(pauses, time.Since(ended)); len(pauses) == 5 {
 					cancel()
-					return nil, ctx.Err()
+					return
 				}
 				time.Sleep(test.took)
 				ended = time.Now()
-				return &http.Response{
-					StatusCode: test.code, Header: http.Header{"Content-Type": {"application/json"}},
-					Body: io.NopCloser(strings.NewReader(`{"apiVersion":"v1","kind":"PodList"}`)), Request: r,
-				}, nil
-			})
-			client, err := typedcore.NewForConfig(&rest.Config{Host: "http://server", Transport: server, QPS: -1})
+				fakeapi.Respond(w, test.code, `{"apiVersion":"v1","kind":"PodList"}`)
+			}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,32 +15,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // find finds the objects of a run on a server with this handler.
 func find(ctx context.Context, t *testing.T, timeout time.Duration, handler http.HandlerFunc) ([]Existing, error) {
 	t.Helper()
-	client, err := metadata.NewForConfig(&rest.Config{Transport: inMemory(handler)})
+	client, err := metadata.NewForConfig(fakeapi.Direct(handler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	return Key("k").Find(ctx, client, pods, "ns", timeout)
-}
-
-// inMemory is a server without a network, so that time passes in pauses alone.
-type inMemory http.HandlerFunc
-
-func (m inMemory) RoundTrip(r *http.Request) (resp *http.Response, err error) {
-	defer func() {
-		if recover() == http.ErrAbortHandler { //nolint:errorlint // as net/http compares it
-			resp, err = nil, io.ErrUnexpectedEOF
-		}
-	}()
-	handler := httptest.NewRecorder()
-	m(handler, r)
-	return handler.Result(), nil
 }
 
 const (
@@ -56,9 +42,7 @@ const (
 )
 
 func writeStatus(w http.ResponseWriter, code int, reason string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_, _ = fmt.Fprintf(w, status, reason, code)
+	fakeapi.Respond(w, code, fmt.Sprintf(status, reason, code))
 }
 
 // Find retries temporary errors.
@@ -80,12 +64,11 @@ func TestFind(t *testing.T) {
 					fault(w)
 					return
 				}
-				w.Header().Set("Content-Type", "application/json")
 				if r.URL.Path == "/api/v1/namespaces/ns/pods/b" {
-					_, _ = w.Write([]byte(podB))
+					fakeapi.Respond(w, http.StatusOK, podB)
 					return
 				}
-				_, _ = w.Write([]byte(somePods))
+				fakeapi.Respond(w, http.StatusOK, somePods)
 			})
 			want := []Existing{
 				{Name: "a", GenerateName: "g-", ID: "1", Digest: "d", UID: "a", version: "9"},

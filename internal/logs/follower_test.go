@@ -20,10 +20,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // kubelet serves one Pod and its log. test/logs has a real API server. These are the histories whose moments
@@ -46,7 +46,7 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		k.logs++
 		n, log := k.logs, k.log
 		k.mu.Unlock()
-		log(w, r, n)
+		log(flushing{w}, r, n)
 		return
 	}
 	defer k.mu.Unlock()
@@ -60,46 +60,20 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refuse(w, apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("no")))
 }
 
-// RoundTrip serves a request without a network, in the time of testing/synctest.
-func (k *kubelet) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, out := io.Pipe()
-	w := &response{header: http.Header{}, out: out, code: make(chan int, 1)}
-	context.AfterFunc(r.Context(), func() { _ = out.CloseWithError(r.Context().Err()) })
-	go func() {
-		defer func() {
-			broken := recover() // http.ErrAbortHandler
-			w.WriteHeader(http.StatusOK)
-			if broken != nil {
-				_ = out.CloseWithError(io.ErrUnexpectedEOF)
-			}
-			_ = out.CloseWithError(r.Context().Err())
-		}()
-		k.ServeHTTP(w, r)
-	}()
-	return &http.Response{StatusCode: <-w.code, Header: w.header, Body: body, Request: r}, nil
-}
+// flushing sends each line at once.
+type flushing struct{ http.ResponseWriter }
 
-// response is the writer of a response.
-type response struct {
-	header http.Header
-	out    io.Writer
-	code   chan int
-	once   sync.Once
-}
-
-func (w *response) Header() http.Header { return w.header }
-
-func (w *response) WriteHeader(code int) { w.once.Do(func() { w.code <- code }) }
-
-func (w *response) Write(data []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	return w.out.Write(data)
+func (f flushing) Write(line []byte) (int, error) {
+	n, err := f.ResponseWriter.Write(line)
+	return n, errors.Join(err, http.NewResponseController(f.ResponseWriter).Flush())
 }
 
 // follow starts a follower whose informer is the test.
 func follow(t *testing.T, k *kubelet) *Follower {
 	t.Helper()
-	client, err := typedcore.NewForConfig(&rest.Config{Transport: k, QPS: -1})
+	config := fakeapi.Pipe(t, k)
+	config.QPS = -1
+	client, err := typedcore.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,6 +291,10 @@ type phase struct {
 
 // A history is the log that a kubelet serves, the changes of its Pod, and the lines that Drain must have passed on then.
 type history struct {
+	responses []string // to the requests in order; the last one repeats
+	previous  string   // the response to requests of the run before
+	restarted bool     // the container was restarted before the first request, which the informer doesn't know yet
+	// log responds instead.
 	log    func(k *kubelet, w http.ResponseWriter, r *http.Request, n int)
 	before []phase // none for a container that has ended when it is followed
 	last   *corev1.Pod
@@ -325,8 +303,22 @@ type history struct {
 	within time.Duration
 }
 
+func (h history) respond(k *kubelet, w http.ResponseWriter, r *http.Request, n int) {
+	if h.restarted && n == 1 {
+		k.becomes(restarted(1, corev1.PodRunning))
+	}
+	text := h.responses[min(n, len(h.responses))-1]
+	if r.URL.Query().Get("previous") == "true" {
+		text = h.previous
+	}
+	fmt.Fprint(w, text)
+}
+
 func (h history) play(t *testing.T) {
 	k := &kubelet{}
+	if h.log == nil {
+		h.log = h.respond
+	}
 	k.log = func(w http.ResponseWriter, r *http.Request, n int) { h.log(k, w, r, n) }
 	f, began := follow(t, k), time.Now()
 	for _, phase := range h.before {
@@ -360,33 +352,18 @@ func (k *kubelet) becomes(pod *corev1.Pod) {
 func TestHistories(t *testing.T) {
 	running := func(requests int) []phase { return []phase{{requests, podIn("ours", runs, corev1.PodRunning)}} }
 	whole := line(1, "first") + line(2, "second") + strings.TrimSuffix(line(3, "third"), "\n")
-	within1, within2 := strings.Index(whole, "st\n"), strings.Index(whole, "ond\n")
+	within2 := strings.Index(whole, "ond\n")
+	again1, again2, unread := whole[:strings.Index(whole, "st\n")], whole[:within2], strings.TrimSuffix(whole, "ird")
 	const tenLines = 10 // of each response
 	histories := map[string]history{
 		// Lines of the next run are not those of the ended one, and no line is printed twice.
 		"a restart before the rest of the ended run": {
-			log: func(k *kubelet, w http.ResponseWriter, r *http.Request, n int) {
-				if n == 1 {
-					k.becomes(restarted(1, corev1.PodRunning))
-				}
-				if r.URL.Query().Get("previous") == "true" {
-					fmt.Fprint(w, line(1, "first"))
-					return
-				}
-				fmt.Fprint(w, line(5, "second"))
-			},
+			restarted: true, previous: line(1, "first"), responses: []string{line(5, "second")},
 			before: []phase{{2, podIn("ours", ends, corev1.PodRunning)}}, last: restarted(1, corev1.PodSucceeded),
 			lines: []string{"first", "second"},
 		},
 		"a restart before the first stream": {
-			log: func(k *kubelet, w http.ResponseWriter, r *http.Request, _ int) {
-				k.becomes(restarted(1, corev1.PodRunning))
-				if r.URL.Query().Get("previous") == "true" {
-					fmt.Fprint(w, line(1, "first"))
-					return
-				}
-				fmt.Fprint(w, line(5, "second"))
-			},
+			restarted: true, previous: line(1, "first"), responses: []string{line(5, "second")},
 			before: running(1), last: restarted(1, corev1.PodSucceeded), lines: []string{"first", "second"},
 		},
 		"a restart and the end before the first line of a stream": {
@@ -465,47 +442,25 @@ func TestHistories(t *testing.T) {
 		// A response that ends within a repeated line says nothing about the end of the log. An end without a line break is
 		// a line.
 		"responses that end within a line": {
-			log: func(_ *kubelet, w http.ResponseWriter, _ *http.Request, n int) {
-				switch n {
-				case 1:
-					fmt.Fprint(w, whole[:within2+len("ond\n")])
-				case 2, 4, 6:
-					fmt.Fprint(w, whole[:within1]) // a line that was read before
-				case 3:
-					fmt.Fprint(w, whole[:within2])
-				case 5, 8, 9: // a line that wasn't, or only without its end
-					fmt.Fprint(w, whole[:len(whole)-len("ird")])
-				default:
-					fmt.Fprint(w, whole)
-				}
+			responses: []string{
+				whole[:within2+len("ond\n")],
+				again1, again2, again1, // lines that were read before
+				unread, again1, whole, unread, unread, // a line that wasn't, or only without its end
+				whole,
 			},
 			lines: []string{"first", "second", "third"},
 		},
 		"a last stream that ends within a repeated line": {
-			log: func(_ *kubelet, w http.ResponseWriter, _ *http.Request, n int) {
-				text := line(1, "first")
-				if n == 3 {
-					text = strings.TrimSuffix(text, "st\n")
-				}
-				fmt.Fprint(w, text)
-			},
-			before: running(3), lines: []string{"first"},
+			responses: []string{line(1, "first"), line(1, "first"), strings.TrimSuffix(line(1, "first"), "st\n"), line(1, "first")},
+			before:    running(3), lines: []string{"first"},
 		},
 		"a rotated log": {
-			log: func(_ *kubelet, w http.ResponseWriter, _ *http.Request, n int) {
-				fmt.Fprint(w, line(min(n, 2), "a line"))
-			},
-			lines: []string{"a line", "a line"}, gaps: []string{"the log was rotated"},
+			responses: []string{line(1, "a line"), line(2, "a line")},
+			lines:     []string{"a line", "a line"}, gaps: []string{"the log was rotated"},
 		},
 		"a rotated log without a line break at its end": {
-			log: func(_ *kubelet, w http.ResponseWriter, _ *http.Request, n int) {
-				text := line(1, "first")
-				if n > 1 {
-					text = strings.TrimSuffix(line(2, "second"), "\n")
-				}
-				fmt.Fprint(w, text)
-			},
-			lines: []string{"first", "second"}, gaps: []string{"the log was rotated"},
+			responses: []string{line(1, "first"), strings.TrimSuffix(line(2, "second"), "\n")},
+			lines:     []string{"first", "second"}, gaps: []string{"the log was rotated"},
 		},
 		"an endless stream after the end": {
 			log: func(_ *kubelet, w http.ResponseWriter, r *http.Request, n int) {
@@ -568,10 +523,7 @@ func TestHistories(t *testing.T) {
 		failure: {"the kubelet reports: rpc error"}, failure + "\n": {"the kubelet reports: rpc error"}, line(2, "second")[:20]: nil,
 		" rest\n" + line(2, "second"): {""},
 	} {
-		histories[fmt.Sprintf("the end %.30q", end)] = history{
-			log:  func(_ *kubelet, w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, line(1, "first"), end) },
-			gaps: gaps,
-		}
+		histories[fmt.Sprintf("the end %.30q", end)] = history{responses: []string{line(1, "first") + end}, gaps: gaps}
 	}
 	for name, h := range histories {
 		t.Run(name, func(t *testing.T) { synctest.Test(t, h.play) })

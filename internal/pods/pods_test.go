@@ -2,7 +2,6 @@ package pods
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"path"
 	"strings"
@@ -14,8 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // The reason of a Pod is that of its scheduling, or of the first container that waits with one.
@@ -95,18 +95,29 @@ func TestTerminating(t *testing.T) {
 	}
 }
 
-// responses are the responses of a server by the last word of the path.
-type responses map[string]string
-
-func (all responses) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, code := all[path.Base(r.URL.Path)], http.StatusOK
-	if body == "" {
-		body, code = `{"apiVersion":"v1","kind":"Status","reason":"Forbidden","code":403}`, http.StatusForbidden
+// listing returns a client of a server with lists of Pods and Events. An empty list can't be read, and none of a namespace
+// that is denied.
+func listing(t *testing.T, pods, events string) typedcore.CoreV1Interface {
+	t.Helper()
+	client, err := typedcore.NewForConfig(fakeapi.Direct(func(w http.ResponseWriter, r *http.Request) {
+		kind, items := "PodList", pods
+		if path.Base(r.URL.Path) == "events" {
+			kind, items = "EventList", events
+		}
+		if items == "" || strings.Contains(r.URL.Path, "/denied") {
+			fakeapi.Respond(w, http.StatusForbidden, `{"apiVersion":"v1","kind":"Status","reason":"Forbidden","code":403}`)
+			return
+		}
+		fakeapi.Respond(w, http.StatusOK, fmt.Sprintf(`{"apiVersion":"v1","kind":%q,"items":[%s]}`, kind, strings.TrimPrefix(items, none)))
+	}))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return &http.Response{
-		StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r,
-	}, nil
+	return client
 }
+
+// none is a list without objects.
+const none = "none"
 
 // The newest Event explains why containers or Pods are not created, whatever the clocks of the nodes. Without permission
 // to list Events, the Pod's own reason is enough.
@@ -119,23 +130,16 @@ func TestEvents(t *testing.T) {
 	exceeded := event(9, 1, "Warning", "FailedCreate")
 	for _, test := range []struct{ pods, events, want string }{
 		{creating, "", "ContainerCreating: "},
-		{creating, "none", "ContainerCreating: "},
+		{creating, none, "ContainerCreating: "},
 		{creating, event(10, 5, "Warning", "FailedMount") + "," + event(9, 4, "Warning", "FailedCreatePodSandBox"), "FailedMount: because"},
 		{creating, event(10, 4, "Warning", "FailedMount") + "," + event(9, 5, "Normal", "Scheduled"), "FailedMount: because"},
 		{creating, event(9, 5, "Warning", "FailedMount") + "," + event(10, 6, "Normal", "Pulling"), "ContainerCreating: because"},
-		{"", exceeded, "FailedCreate: because"},
-		{"", exceeded + "," + event(10, 2, "Normal", "Resumed"), "FailedCreate: because"},
-		{"", exceeded + "," + event(10, 2, "Normal", "SuccessfulCreate"), ""},
+		{none, exceeded, "FailedCreate: because"},
+		{none, exceeded + "," + event(10, 2, "Normal", "Resumed"), "FailedCreate: because"},
+		{none, exceeded + "," + event(10, 2, "Normal", "SuccessfulCreate"), ""},
 	} {
-		all := responses{"pods": `{"apiVersion":"v1","kind":"PodList","items":[` + test.pods + `]}`}
-		if test.events != "" {
-			all["events"] = `{"apiVersion":"v1","kind":"EventList","items":[` + strings.TrimPrefix(test.events, "none") + `]}`
-		}
-		client, err := typedcore.NewForConfig(&rest.Config{Host: "http://server", Transport: all, QPS: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		reasons, err := Reasons(t.Context(), client, Sources([]Owner{{Namespace: "ns", Name: "p", UID: "u", Job: test.pods == ""}}))
+		sources := Sources([]Owner{{Namespace: "ns", Name: "p", UID: "u", Job: test.pods == none}})
+		reasons, err := Reasons(t.Context(), listing(t, test.pods, test.events), sources)
 		got := ""
 		for _, r := range reasons {
 			got += r.Reason + ": " + r.Message
@@ -148,18 +152,8 @@ func TestEvents(t *testing.T) {
 
 // A namespace whose Pods can't be listed doesn't hide the reasons of others.
 func TestReasonsOfSeveralNamespaces(t *testing.T) {
-	unscheduled := responses{"pods": `{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"p","uid":"u"},
-		"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}]}`}
-	server := func(r *http.Request) (*http.Response, error) {
-		if strings.Contains(r.URL.Path, "/denied") {
-			return responses{}.RoundTrip(r)
-		}
-		return unscheduled.RoundTrip(r)
-	}
-	client, err := typedcore.NewForConfig(&rest.Config{Host: "http://server", Transport: roundTrip(server), QPS: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := listing(t, `{"metadata":{"name":"p","uid":"u"},
+		"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`, "")
 	for want, namespaces := range map[int][]string{1: {"denied-a", "allowed", "denied-b"}, 0: {"denied-a", "denied-b"}} {
 		var owners []Owner
 		for _, namespace := range namespaces {
@@ -170,10 +164,6 @@ func TestReasonsOfSeveralNamespaces(t *testing.T) {
 		}
 	}
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // A source names its Jobs, as long as they are few. Jobs with manualSelector have sources of their own.
 func TestSources(t *testing.T) {

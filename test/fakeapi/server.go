@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -65,13 +66,19 @@ func (s *Server) Start(t testing.TB) *rest.Config {
 // StartPipe starts the server without a network, for tests in synthetic time, and returns a configuration for it. It
 // ends with the test.
 func (s *Server) StartPipe(t testing.TB) *rest.Config {
+	s.Config = Pipe(t, s)
+	return s.Config
+}
+
+// Pipe starts a server like StartPipe does.
+func Pipe(t testing.TB, handler http.Handler) *rest.Config {
 	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	client := &http.Transport{DialContext: listener.dial}
 	var serving sync.WaitGroup
 	counted := func(w http.ResponseWriter, r *http.Request) {
 		serving.Add(1)
 		defer serving.Done()
-		s.ServeHTTP(w, r)
+		handler.ServeHTTP(w, r)
 	}
 	server := &http.Server{Handler: http.HandlerFunc(counted)} //nolint:gosec // all clients are in this process
 	serving.Go(func() { _ = server.Serve(listener) })
@@ -80,8 +87,38 @@ func (s *Server) StartPipe(t testing.TB) *rest.Config {
 		_ = server.Close()
 		serving.Wait()
 	})
-	s.Config = &rest.Config{Host: "http://fakeapi", Transport: client}
-	return s.Config
+	return &rest.Config{Host: "http://fakeapi", Transport: client}
+}
+
+// Direct returns a configuration of a client that calls a handler, without a connection that could repeat a request. If
+// the handler panics with http.ErrAbortHandler, its response is lost.
+func Direct(handler http.HandlerFunc) *rest.Config {
+	return &rest.Config{Host: "http://fakeapi", Transport: direct(handler), QPS: -1}
+}
+
+type direct http.HandlerFunc
+
+func (d direct) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	defer func() {
+		if broken := recover(); broken == http.ErrAbortHandler { //nolint:errorlint // as net/http compares it
+			resp, err = nil, io.ErrUnexpectedEOF
+		} else if broken != nil {
+			panic(broken)
+		}
+	}()
+	recorder := httptest.NewRecorder()
+	d(recorder, r)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return recorder.Result(), nil
+}
+
+// Respond responds with JSON.
+func Respond(w http.ResponseWriter, code int, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = io.WriteString(w, body)
 }
 
 // pipes is a listener whose connections are pipes in memory.
@@ -134,12 +171,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // RoundTrip serves without a network, for tests in synthetic time.
 func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
-	recorder := httptest.NewRecorder()
-	s.ServeHTTP(recorder, r)
-	if err := r.Context().Err(); err != nil {
-		return nil, err
-	}
-	return recorder.Result(), nil
+	return direct(s.ServeHTTP).RoundTrip(r)
 }
 
 // Serve responds to a request without a fault.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"path"
 	"runtime"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -32,6 +30,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 func aJob(name string) wait.Object {
@@ -45,27 +44,28 @@ func aJob(name string) wait.Object {
 	}
 }
 
+// jobServer is a server of Jobs, whose UIDs are their names. Each DELETE succeeds, except for a Job with the name.
+func jobServer(undeletable string) *rest.Config {
+	return fakeapi.Direct(func(w http.ResponseWriter, r *http.Request) {
+		name, code := path.Base(r.URL.Path), http.StatusOK
+		if r.Method == http.MethodDelete && name == undeletable {
+			code = http.StatusForbidden
+		}
+		fakeapi.Respond(w, code, fmt.Sprintf(`{"kind":"Job","apiVersion":"batch/v1","metadata":{"uid":%q,"resourceVersion":"1"}}`, name))
+	})
+}
+
+// add adds a Job that the run has created to those that a follower waits for.
+func add(follower *follow.Follower, name string) {
+	stored := configMap(name)
+	stored.SetUID(apitypes.UID(name))
+	follower.Add(follow.Created{Mapping: aJob("a").Mapping, Namespace: "ci", Stored: stored, Input: stored, Ours: true})
+}
+
 // A line about a deleted object that can't be written is an error of the run.
 func TestDeletedWithoutALine(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
-	}))
-	defer server.Close()
-	follower, err := follow.New(nil, &rest.Config{}, follow.Config{Deletes: &rest.Config{Host: server.URL}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stored := &unstructured.Unstructured{Object: map[string]any{}}
-	stored.SetName("a")
-	stored.SetUID("1")
-	follower.Add(follow.Created{Mapping: aJob("a").Mapping, Namespace: "ci", Stored: stored, Input: stored, Ours: true})
-	closed, writer := io.Pipe()
-	_ = closed.Close()
-	r := results{
-		stderr: terminal.NewStderr(io.Discard), follower: follower, printer: &printer{format: formatLines, out: writer},
-	}
-	e := &ending{}
+	r, e := afterInterrupt(t, jobServer(""), 1), &ending{}
+	r.printer.out = gone{}
 	r.deleteCreated(e)
 	if len(e.deleted) != 1 || len(e.errs) != 1 {
 		t.Errorf("deleted %q with the errors %v, want one of each", e.deleted, e.errs)
@@ -74,40 +74,29 @@ func TestDeletedWithoutALine(t *testing.T) {
 
 // --qps doesn't hold up deletions, which have a few seconds.
 func TestDeletionsHaveNoLimit(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"kind":"Job","apiVersion":"batch/v1","metadata":{"uid":"1","resourceVersion":"1"}}`)
-	}))
-	defer server.Close()
-	o := optionsWith(genericiooptions.NewTestIOStreamsDiscard())
+	o, config := optionsWith(genericiooptions.NewTestIOStreamsDiscard()), jobServer("")
 	o.flags.wait, o.flags.deletes = true, true
-	never := flowcontrol.NewTokenBucketRateLimiter(1e-6, 1)
-	never.Accept()
-	follower, err := o.follower(nil, &rest.Config{Host: server.URL, RateLimiter: never})
+	config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(1e-6, 1)
+	config.RateLimiter.Accept()
+	follower, err := o.follower(nil, config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := configMap("a")
-	stored.SetUID("1")
-	follower.Add(follow.Created{Mapping: aJob("a").Mapping, Namespace: "ci", Stored: stored, Input: stored, Ours: true})
+	add(follower, "a")
 	if end := <-follower.Delete(); end.Err != nil || end.Result != wait.Deleted {
 		t.Errorf("%+v, want that it was deleted", end)
 	}
 }
 
 // afterInterrupt returns the results of a run that was interrupted while it waited for n Jobs that it had created.
-func afterInterrupt(t *testing.T, server string, n int) *results {
+func afterInterrupt(t *testing.T, config *rest.Config, n int) *results {
 	t.Helper()
-	config := &rest.Config{Host: server, QPS: -1}
 	follower, err := follow.New(nil, config, follow.Config{Deletes: config})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range n {
-		stored := &unstructured.Unstructured{Object: map[string]any{}}
-		stored.SetName(fmt.Sprint(i))
-		stored.SetUID(apitypes.UID(fmt.Sprint(i)))
-		follower.Add(follow.Created{Mapping: aJob("a").Mapping, Namespace: "ci", Stored: stored, Input: stored, Ours: true})
+		add(follower, fmt.Sprint(i))
 	}
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
@@ -125,7 +114,7 @@ func afterInterrupt(t *testing.T, server string, n int) *results {
 func TestManyEnds(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r := afterInterrupt(t, "http://server", 3000)
+	r := afterInterrupt(t, jobServer(""), 3000)
 	runtime.ReadMemStats(&after)
 	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 200 || r.follower.State().Unfinished() != 3000 {
 		t.Errorf("%d unfinished, %d MiB were allocated, want 3000 and no more than 200", r.follower.State().Unfinished(), took)
@@ -141,18 +130,17 @@ func TestFinishedSinceTheInterrupt(t *testing.T) {
 		"Complete": {0, "Waited for 1 object: 1 succeeded, 0 failed, 0 unfinished."},
 		"Failed":   {exitcode.ObjectFailed, "error: job.batch/0 has failed"},
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server := fakeapi.Direct(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != http.MethodGet {
 				t.Errorf("%s: a %s", condition, r.Method)
 			}
-			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"kind":"Job","apiVersion":"batch/v1","metadata":{"uid":"0"},"status":{"conditions":[{"type":%q,"status":"True"}]}}`, condition)
-		}))
-		r := afterInterrupt(t, server.URL, 1)
+			fakeapi.Respond(w, http.StatusOK, fmt.Sprintf(
+				`{"kind":"Job","apiVersion":"batch/v1","metadata":{"uid":"0"},"status":{"conditions":[{"type":%q,"status":"True"}]}}`, condition))
+		})
+		r := afterInterrupt(t, server, 1)
 		e := &ending{flags: &ownCreateFlags{}, interrupted: true}
 		e.Documents, e.Totals = 1, create.Totals{protocol.Created: 1}
 		r.deleteCreated(e)
-		server.Close()
 		printed, err := e.result()
 		code := 0
 		if err != nil {
@@ -166,15 +154,7 @@ func TestFinishedSinceTheInterrupt(t *testing.T) {
 
 // With -o jsonl, each object has one result, also if it was unfinished before it was deleted.
 func TestResultsAfterAnInterrupt(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if r.Method == http.MethodDelete && path.Base(r.URL.Path) == "1" {
-			w.WriteHeader(http.StatusForbidden)
-		}
-		fmt.Fprintf(w, `{"kind":"Job","apiVersion":"batch/v1","metadata":{"uid":%q,"resourceVersion":"1"}}`, path.Base(r.URL.Path))
-	}))
-	defer server.Close()
-	r := afterInterrupt(t, server.URL, 2)
+	r := afterInterrupt(t, jobServer("1"), 2)
 	r.deleteCreated(&ending{})
 	result := func(is, name string) string {
 		return fmt.Sprintf(`{"result":%q,"apiVersion":"batch/v1","kind":"Job","namespace":"ci","name":%q,"uid":%q}`, is, name, name)
@@ -186,13 +166,8 @@ func TestResultsAfterAnInterrupt(t *testing.T) {
 
 // The last lines name all objects that the run has deleted after an interrupt. None of them was deleted by others.
 func TestManyDeleted(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"kind":"Job","apiVersion":"batch/v1","metadata":{"uid":%q,"resourceVersion":"1"}}`, path.Base(r.URL.Path))
-	}))
-	defer server.Close()
 	const n = follow.MaxExplained + 2
-	r, e := afterInterrupt(t, server.URL, n), &ending{flags: &ownCreateFlags{}, interrupted: true}
+	r, e := afterInterrupt(t, jobServer(""), n), &ending{flags: &ownCreateFlags{}, interrupted: true}
 	r.deleteCreated(e)
 	text := strings.Join(e.waitClosing(), "\n")
 	if want := fmt.Sprintf("error: interrupted: 0 succeeded, 0 failed, 0 unfinished, %d deleted", n); len(e.deleted) != n || !strings.HasSuffix(text, want) || strings.Contains(text, "more objects") {
