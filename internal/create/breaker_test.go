@@ -34,6 +34,21 @@ func stuck(is func(object string) bool) func(string) (exactlyonce.Result, error)
 
 func always(string) bool { return true }
 
+// fails ends the create of every object with a result and an error.
+func fails(result exactlyonce.Result, err error) func(string) (exactlyonce.Result, error) {
+	return func(string) (exactlyonce.Result, error) { return result, err }
+}
+
+// failsFor is like fails, for one object. All others are created.
+func failsFor(which string, result exactlyonce.Result, err error) func(string) (exactlyonce.Result, error) {
+	return func(object string) (exactlyonce.Result, error) {
+		if object == which {
+			return result, err
+		}
+		return exactlyonce.Result{}, nil
+	}
+}
+
 // series returns n documents, numbered by the verb of the format.
 func series(n int, format string) (documents []string) {
 	for i := range n {
@@ -76,20 +91,56 @@ func TestStalled(t *testing.T) {
 	}
 }
 
-// Concurrent copies stop soon, too, with and without overlapping documents.
-func TestStalledCopies(t *testing.T) {
-	for _, overlap := range []bool{false, true} {
+// The number of objects that a run sends, and for how long. Without a server, and where all responses are lost, a run
+// stops soon, also with copies that were sent at once. An outage of all copies in flight counts once, and they are no
+// probes, so a server that recovers within a second doesn't open the breaker. Neither does an unknown outcome despite a
+// response. A denial with a conflict refuses all copies.
+func TestSent(t *testing.T) {
+	const x = "configmaps/a/x-"
+	named := series(100, "configmaps/a/named%d")
+	lost := fails(exactlyonce.Result{}, errUnknown)
+	recovers := func(after time.Duration, result exactlyonce.Result) func(string) (exactlyonce.Result, error) {
+		return func(string) (exactlyonce.Result, error) {
+			if time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) <= after { // a test in synthetic time begins then
+				return result, errUnknown
+			}
+			return exactlyonce.Result{}, nil
+		}
+	}
+	denied := fails(exactlyonce.Result{}, &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: &apierrors.StatusError{
+		ErrStatus: metav1.Status{Code: 409, Reason: metav1.StatusReasonConflict, Message: `admission webhook "x" denied the request: no`},
+	}})
+	withObject := exactlyonce.Result{Object: document("configmaps/a/x").Object}
+	for name, test := range map[string]struct {
+		c           *cluster
+		copies      int
+		overlap     bool
+		documents   []string
+		least, most int
+		within      time.Duration
+	}{
+		"copies of two documents":       {&cluster{takes: 2 * time.Minute, ends: stuck(always)}, 1000, false, []string{x, "configmaps/a/y-"}, 1, 14, 4 * time.Minute},
+		"documents that overlap":        {&cluster{takes: 2 * time.Minute, ends: stuck(always)}, 1000, true, []string{x, "configmaps/a/y-"}, 1, 14, 4 * time.Minute},
+		"a server that is gone":         {&cluster{takes: time.Minute, silent: true, ends: lost}, 1, false, named, 1, 1, time.Minute},
+		"a place":                       {&cluster{takes: time.Minute, ends: lost}, 1, false, named, 5, 5, 6 * time.Minute},
+		"copies that were sent at once": {&cluster{takes: time.Minute, ends: lost}, 100, false, series(100, "configmaps/a/x%d-"), 5, 5 * 8, 6 * time.Minute},
+		"an outage":                     {&cluster{takes: time.Second, ends: recovers(time.Second, exactlyonce.Result{})}, 100, false, []string{x}, 100, 100, time.Hour},
+		"a long outage":                 {&cluster{takes: 2 * time.Minute, ends: recovers(121*time.Second, exactlyonce.Result{TimeOver: true})}, 100, false, []string{x}, 100, 100, time.Hour},
+		"responses without an ID":       {&cluster{ends: fails(withObject, errUnknown)}, 1, false, named[:20], 20, 20, time.Hour},
+		"conflicts with unreadable objects": {
+			&cluster{ends: fails(exactlyonce.Result{Unverified: true}, errUnknown)}, 1, false, named[:20], 20, 20, time.Hour,
+		},
+		"denials": {&cluster{looks: always, ends: denied}, 1000, false, []string{x}, 1, 1000, time.Minute},
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			c := &cluster{ends: stuck(always), takes: 2 * time.Minute}
-			config := configOf(c)
-			config.Copies, config.Overlap = 1000, overlap
-			start := time.Now()
-			missed := 0
-			for e := range begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-")) {
+			config, start, missed := configOf(test.c), time.Now(), 0
+			config.Copies, config.Overlap = test.copies, test.overlap
+			for e := range begin(t.Context(), config, input(test.documents...)) {
 				missed += missedIn(e)
 			}
-			if took := time.Since(start); took > 4*time.Minute || len(c.sent) > 14 || missed != 2000-len(c.sent) {
-				t.Errorf("%d were sent in %s, %d not attempted", len(c.sent), took, missed)
+			took, sent := time.Since(start), len(test.c.sent)
+			if took > test.within || sent > test.most || sent < test.least || missed != test.copies*len(test.documents)-sent {
+				t.Errorf("%s: %d were sent in %s, %d of them as probes, %d not attempted", name, sent, took, test.c.briefly, missed)
 			}
 		})
 	}
@@ -126,7 +177,7 @@ func TestRecheckHoldsNothingUp(t *testing.T) {
 		for n := range 500 {
 			documents = append(documents, fmt.Sprintf("configmaps/a/%d-", n), "configmaps/a/named")
 		}
-		c := &cluster{takes: 10 * time.Millisecond, looks: always, ends: func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errForbidden }}
+		c := &cluster{takes: 10 * time.Millisecond, looks: always, ends: fails(exactlyonce.Result{}, errForbidden)}
 		start := time.Now()
 		failed := 0
 		for e := range begin(t.Context(), configOf(c), input(documents...)) {
@@ -146,7 +197,7 @@ func TestRecheckHoldsNothingUp(t *testing.T) {
 // The number of concurrent rechecks is limited.
 func TestLookingAgainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &cluster{looks: always, ends: func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errForbidden }}
+		c := &cluster{looks: always, ends: fails(exactlyonce.Result{}, errForbidden)}
 		looking, most := 0, 0
 		start := time.Now()
 		for e := range begin(t.Context(), configOf(c), input(series(2*maxRechecking+100, "configmaps/a/%d-")...)) {
@@ -223,12 +274,7 @@ func TestReview(t *testing.T) {
 		"server naming": {[]string{"configmaps/a/x-"}, NoDryRun, true, 0},
 		"a dry run":     {[]string{"configmaps/a/x-"}, ServerDryRun, false, 0},
 	} {
-		config := configOf(&cluster{noGet: true, ends: func(object string) (exactlyonce.Result, error) {
-			if object == "refused-" {
-				return exactlyonce.Result{}, errForbidden
-			}
-			return exactlyonce.Result{}, nil
-		}})
+		config := configOf(&cluster{noGet: true, ends: failsFor("refused-", exactlyonce.Result{}, errForbidden)})
 		config.DryRun, config.ServerNaming = test.dryRun, test.server
 		n := 0
 		for _, text := range words(begin(t.Context(), config, input(test.documents...))) {
@@ -245,32 +291,10 @@ func TestReview(t *testing.T) {
 // No create waits for a permission review. A finished run waits only briefly.
 func TestReviewThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &slowReview{cluster{takes: time.Second}}
-		config := configOf(c)
-		start := time.Now()
+		config, start := configOf(&cluster{takes: time.Second, slowReview: true}), time.Now()
 		expect(t, words(begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-"))), "created x-", "created y-", "end 2")
 		if took := time.Since(start); took != 2*time.Second+reviewTimeout {
 			t.Errorf("it took %s", took)
-		}
-	})
-}
-
-// A webhook can deny with a conflict. That refuses all copies.
-func TestDeniedWithConflict(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		denial := &apierrors.StatusError{ErrStatus: metav1.Status{
-			Code: 409, Reason: metav1.StatusReasonConflict,
-			Message: `admission webhook "x" denied the request: no`,
-		}}
-		c := &cluster{looks: always, ends: func(string) (exactlyonce.Result, error) {
-			return exactlyonce.Result{}, &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: denial}
-		}}
-		config := configOf(c)
-		config.Copies = 1000
-		start := time.Now()
-		words(begin(t.Context(), config, input("configmaps/a/x-")))
-		if took := time.Since(start); took > time.Minute {
-			t.Errorf("%d were sent in %s", len(c.sent), took)
 		}
 	})
 }
@@ -297,60 +321,6 @@ func TestAsideDoesNotWaitForInput(t *testing.T) {
 			t.Errorf("the second copy was created after %s", second)
 		}
 	})
-}
-
-// Lost responses of objects that can't be read back stop a run, too. They use up no time, and each
-// object was sent once.
-func TestLostForGood(t *testing.T) {
-	for name, test := range map[string]struct {
-		silent      bool
-		documents   string
-		copies      int
-		sent, least int
-	}{
-		"a server that is gone":         {true, "configmaps/a/named%d", 1, 1, 1},
-		"a place":                       {false, "configmaps/a/named%d", 1, 5, 5},
-		"copies that were sent at once": {false, "configmaps/a/x%d-", 100, 5 * 8, 5},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			c := &cluster{takes: time.Minute, silent: test.silent, ends: func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errUnknown }}
-			config := configOf(c)
-			config.Copies = test.copies
-			start := time.Now()
-			words(begin(t.Context(), config, input(series(100, test.documents)...)))
-			if took := time.Since(start); took > 6*time.Minute || len(c.sent) > test.sent || len(c.sent) < test.least {
-				t.Errorf("%s: %d were sent in %s", name, len(c.sent), took)
-			}
-		})
-	}
-}
-
-// An outage of all copies in flight counts once, whether their responses are lost or their time is over. They are no
-// probes, so a server that recovers within a second doesn't open the breaker.
-func TestOneAccident(t *testing.T) {
-	for name, test := range map[string]struct {
-		takes, ends time.Duration
-		result      exactlyonce.Result
-	}{
-		"lost":        {time.Second, time.Second, exactlyonce.Result{}},
-		"out of time": {2 * time.Minute, 121 * time.Second, exactlyonce.Result{TimeOver: true}},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			start := time.Now()
-			c := &cluster{takes: test.takes, ends: func(string) (exactlyonce.Result, error) {
-				if time.Since(start) <= test.ends {
-					return test.result, errUnknown
-				}
-				return exactlyonce.Result{}, nil
-			}}
-			config := configOf(c)
-			config.Copies = 100
-			words(begin(t.Context(), config, input("configmaps/a/x-")))
-			if len(c.sent) != 100 {
-				t.Errorf("%s: %d were sent, %d of them as probes", name, len(c.sent), c.briefly)
-			}
-		})
-	}
 }
 
 // If an object has failed or was given up, and could not be read, an earlier copy of its POST might have created it,
@@ -380,12 +350,10 @@ func TestWhatNeedsGet(t *testing.T) {
 		"all names":                    {errConflict, true, result{true, 0}},
 		"interrupted, and another one": {interrupted, true, result{true, 0}},
 	} {
-		c := &cluster{ends: func(string) (exactlyonce.Result, error) {
-			if test.err != nil {
-				return exactlyonce.Result{Unverified: true}, test.err
-			}
-			return exactlyonce.Result{Outcome: protocol.Created, Unverified: true}, nil
-		}}
+		c := &cluster{ends: fails(exactlyonce.Result{Unverified: true}, test.err)}
+		if test.err == nil {
+			c.ends = fails(exactlyonce.Result{Outcome: protocol.Created, Unverified: true}, nil)
+		}
 		if test.elsewhere {
 			c.reports = []exactlyonce.Retry{{Action: exactlyonce.NextName}}
 		}
@@ -400,21 +368,6 @@ func TestWhatNeedsGet(t *testing.T) {
 		}
 		if got != test.want {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
-		}
-	}
-}
-
-// An unknown outcome despite a response doesn't stop a place. The object lost its creation ID
-// annotation, or a conflict can't be read back.
-func TestUnknownWithAResponse(t *testing.T) {
-	for name, result := range map[string]exactlyonce.Result{
-		"no mark":  {Object: document("configmaps/a/x").Object},
-		"no right": {Unverified: true},
-	} {
-		c := &cluster{ends: func(string) (exactlyonce.Result, error) { return result, errUnknown }}
-		words(begin(t.Context(), configOf(c), input(series(20, "configmaps/a/named%d")...)))
-		if len(c.sent) != 20 {
-			t.Errorf("%s: %d were sent", name, len(c.sent))
 		}
 	}
 }

@@ -40,9 +40,11 @@ type cluster struct {
 	existing  []idempotency.Existing
 	findTakes time.Duration // of a list
 	noGet     bool
-	get       func(name string) (*unstructured.Unstructured, error)
-	verbs     []string
-	silent    bool
+	// slowReview is whether no permission review gets a response.
+	slowReview bool
+	get        func(name string) (*unstructured.Unstructured, error)
+	verbs      []string
+	silent     bool
 
 	mu          sync.Mutex
 	sent        []string // objects, in the order in which they were sent
@@ -155,7 +157,10 @@ func (c *cluster) Find(
 	return c.existing, nil
 }
 
-func (c *cluster) May(context.Context, string, schema.GroupVersionResource, string) bool {
+func (c *cluster) May(ctx context.Context, _ string, _ schema.GroupVersionResource, _ string) bool {
+	if c.slowReview {
+		<-ctx.Done()
+	}
 	return !c.noGet
 }
 
@@ -322,12 +327,4 @@ func expect(t *testing.T, got []string, want ...string) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the events are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-}
-
-// slowReview is a cluster that does not respond to permission reviews.
-type slowReview struct{ cluster }
-
-func (*slowReview) May(ctx context.Context, _ string, _ schema.GroupVersionResource, _ string) bool {
-	<-ctx.Done()
-	return true
 }

@@ -39,11 +39,29 @@ func TestDifferencesOfALongList(t *testing.T) {
 	}
 }
 
+// compared is a manifest, the stored object, and the fields that differ.
+type compared struct {
+	manifest, stored string
+	want             []string
+}
+
+func compare(t *testing.T, fields func(*Document, *unstructured.Unstructured) []string, all map[string]compared) {
+	for name, test := range all {
+		t.Run(name, func(t *testing.T) {
+			d := parsed(t, test.manifest)
+			before := d.Object.DeepCopy()
+			if diff := cmp.Diff(test.want, fields(d, parsed(t, test.stored).Object)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, d.Object); diff != "" {
+				t.Errorf("the document was changed:\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestDifferences(t *testing.T) {
-	for name, test := range map[string]struct {
-		manifest, stored string
-		want             []string
-	}{
+	compare(t, (*Document).differences, map[string]compared{
 		"what a server adds": {
 			`{kind: Job, metadata: {generateName: a-}, spec: {template: {spec: {containers: [{name: c, image: i}]}}}}`,
 			`{kind: Job, metadata: {generateName: a-, name: a-x, uid: u, creationTimestamp: t, labels: {genname.dev/run: r}},
@@ -128,23 +146,14 @@ func TestDifferences(t *testing.T) {
 		},
 		"stringData":         {`{apiVersion: v1, kind: Secret, stringData: {a: x}, data: {b: eQ==}}`, `{apiVersion: v1, kind: Secret, data: {a: eA==, b: eQ==}}`, nil},
 		"another stringData": {`{apiVersion: v1, kind: Secret, stringData: {a: z}}`, `{apiVersion: v1, kind: Secret, data: {a: eA==}}`, []string{"data.a"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, parsed(t, test.manifest).differences(parsed(t, test.stored).Object)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 // An object that exists is compared with the defaults of Jobs and Pods, too. Queues set suspend, and
 // controllers remove finalizers.
 func TestChanges(t *testing.T) {
 	const job = `apiVersion: batch/v1, kind: Job, metadata: {generateName: a-, finalizers: [x]}`
-	for name, test := range map[string]struct {
-		manifest, stored string
-		want             []string
-	}{
+	compare(t, (*Document).changes, map[string]compared{
 		"as stored":              {`{` + job + `, spec: {}}`, `{` + job + `, spec: {completions: 1, parallelism: 1, suspend: false}}`, nil},
 		"a Job without work":     {`{` + job + `, spec: {}}`, `{` + job + `, spec: {completions: 0, parallelism: 1}}`, []string{"spec.completions"}},
 		"a Job that can't start": {`{` + job + `, spec: {}}`, `{` + job + `, spec: {completions: 1, parallelism: 0}}`, []string{"spec.parallelism"}},
@@ -163,18 +172,7 @@ func TestChanges(t *testing.T) {
 		"a finalizer":           {`{` + job + `}`, `{spec: {}}`, nil},
 		"nulls and empty text":  {`{` + job + `, spec: {completions: null, backoffLimit: null, a: {account: ""}}}`, `{spec: {completions: 1, parallelism: 1, backoffLimit: 6, a: {account: default}}}`, nil},
 		"the owner was removed": {`{metadata: {ownerReferences: [{uid: a}]}}`, `{metadata: {}}`, []string{"metadata.ownerReferences"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := parsed(t, test.manifest)
-			before := d.Object.DeepCopy()
-			if diff := cmp.Diff(test.want, d.changes(parsed(t, test.stored).Object)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(before, d.Object); diff != "" {
-				t.Errorf("the document was changed:\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 // Field managers are named if each path was written by one that is not the creation's.

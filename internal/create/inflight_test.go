@@ -112,83 +112,71 @@ func TestNothingInFlightInADryRun(t *testing.T) {
 	}, "configmaps/a/x-")
 }
 
-// The run hangs, and reading its input was interrupted. Its summary says that documents are missing.
-func TestAbandonOfUnreadInput(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, over, done := configOf(&cluster{}).session(t.Context()), make(chan struct{}), make(chan struct{})
-		unread := func(yield func(*Document, error) bool) {
-			for d, err := range input("configmaps/a/x-", "configmaps/a/y-") {
-				if !yield(d, err) {
-					return
-				}
-			}
-			yield(nil, ErrUnread)
-		}
-		go func() {
-			for range s.Create(unread) {
-				<-over
-			}
-			close(done)
-		}()
-		synctest.Wait()
-		if end := s.Abandon(); !end.Unread || end.Documents != 2 {
-			t.Errorf("want 2 documents and an input that was not read to its end, got %+v", end)
-		}
-		close(over)
-		<-done
-	})
+// The run hangs, because no program reads its results. Its summary has the outcomes that were not handled, the
+// creates in progress, and the copies and documents that were not attempted. If reading the input was interrupted, it says
+// so.
+func TestAbandon(t *testing.T) {
+	for _, unread := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) { abandon(t, unread) })
+	}
 }
 
-// The run hangs, because no program reads its results. Its summary has the outcomes that were not handled, the
-// creates in progress, and the copies and documents that were not attempted.
-func TestAbandon(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, calls := &cluster{takes: time.Second}, atomic.Int32{}
-		c.ends = func(string) (exactlyonce.Result, error) {
-			switch calls.Add(1) {
-			case 2:
-				return exactlyonce.Result{}, errForbidden
-			case 3:
-				renamed := &unstructured.Unstructured{Object: map[string]any{}}
-				renamed.SetName("picked")
-				return exactlyonce.Result{Object: renamed}, &exactlyonce.Error{Kind: exactlyonce.ErrRenamed, Cause: errForbidden}
-			case 4:
-				time.Sleep(time.Hour)
+func abandon(t *testing.T, unread bool) {
+	c, calls := &cluster{takes: time.Second}, atomic.Int32{}
+	c.ends = func(string) (exactlyonce.Result, error) {
+		switch calls.Add(1) {
+		case 2:
+			return exactlyonce.Result{}, errForbidden
+		case 3:
+			renamed := &unstructured.Unstructured{Object: map[string]any{}}
+			renamed.SetName("picked")
+			return exactlyonce.Result{Object: renamed}, &exactlyonce.Error{Kind: exactlyonce.ErrRenamed, Cause: errForbidden}
+		case 4:
+			time.Sleep(time.Hour)
+		}
+		return exactlyonce.Result{}, nil
+	}
+	config := configOf(c)
+	config.Copies, config.Concurrency, config.Overlap = 5, 4, true
+	documents := func(yield func(*Document, error) bool) {
+		for d := range input("configmaps/a/x-", "configmaps/a/y-", "configmaps/a/named") {
+			if !yield(d, nil) {
+				return
 			}
-			return exactlyonce.Result{}, nil
 		}
-		config := configOf(c)
-		config.Copies, config.Concurrency, config.Overlap = 5, 4, true
-		hangs, over := make(chan struct{}), make(chan struct{})
-		s, waiting, done := config.session(t.Context()), hangs, make(chan bool)
-		go func() {
-			for e := range s.Create(input("configmaps/a/x-", "configmaps/a/y-", "configmaps/a/named")) {
-				if _, is := e.(Outcome); is && hangs != nil {
-					close(hangs)
-					hangs = nil
-					<-over
-				}
+		if unread {
+			yield(nil, ErrUnread)
+		}
+	}
+	hangs, over := make(chan struct{}), make(chan struct{})
+	s, waiting, done := config.session(t.Context()), hangs, make(chan bool)
+	go func() {
+		for e := range s.Create(documents) {
+			if _, is := e.(Outcome); is && hangs != nil {
+				close(hangs)
+				hangs = nil
+				<-over
 			}
-			close(done)
-		}()
-		<-waiting
-		synctest.Wait()
-		end := s.Abandon()
-		want := Totals{protocol.Created: 1, Renamed: 1, protocol.Failed: 1, protocol.Unknown: 1, NotAttempted: 1 + 5 + 1}
-		if !maps.Equal(end.Totals, want) || end.Documents != 3 || end.Unread || end.Rest.Left != 8 {
-			t.Errorf("%+v, want %+v; %d documents, unread %t", end.Totals, want, end.Documents, end.Unread)
 		}
-		unseen := Totals{}
-		for _, o := range end.Unseen {
-			unseen[o.Outcome] += o.Copies
-		}
-		if !maps.Equal(unseen, want) {
-			t.Errorf("unseen are %+v, want %+v", unseen, want)
-		}
-		close(over)
-		<-done
-		if after := s.Summary(); !maps.Equal(after.Totals, want) {
-			t.Errorf("%+v was counted after the end", after.Totals)
-		}
-	})
+		close(done)
+	}()
+	<-waiting
+	synctest.Wait()
+	end := s.Abandon()
+	want := Totals{protocol.Created: 1, Renamed: 1, protocol.Failed: 1, protocol.Unknown: 1, NotAttempted: 1 + 5 + 1}
+	if !maps.Equal(end.Totals, want) || end.Documents != 3 || end.Unread != unread || end.Rest.Left != 8 {
+		t.Errorf("%+v, want %+v; %d documents, unread %t", end.Totals, want, end.Documents, end.Unread)
+	}
+	unseen := Totals{}
+	for _, o := range end.Unseen {
+		unseen[o.Outcome] += o.Copies
+	}
+	if !maps.Equal(unseen, want) {
+		t.Errorf("unseen are %+v, want %+v", unseen, want)
+	}
+	close(over)
+	<-done
+	if after := s.Summary(); !maps.Equal(after.Totals, want) {
+		t.Errorf("%+v was counted after the end", after.Totals)
+	}
 }

@@ -167,40 +167,33 @@ func TestEndlessInput(t *testing.T) {
 	})
 }
 
-// A refusal that holds for all copies stops them. A conflict does not.
+// A refusal that holds for all copies stops them. A conflict does not. If objects are renamed in one namespace, the other
+// namespaces continue.
 func TestRefusals(t *testing.T) {
-	refuse := func(what string, err error, result exactlyonce.Result) func(string) (exactlyonce.Result, error) {
-		return func(object string) (exactlyonce.Result, error) {
-			if object == what {
-				return result, err
-			}
-			return exactlyonce.Result{}, nil
-		}
-	}
 	renamed := exactlyonce.Result{Object: document("configmaps/a/other").Object}
 	for name, test := range map[string]struct {
 		ends   func(string) (exactlyonce.Result, error)
 		silent bool
 		want   []string
 	}{
-		"refused":  {refuse("1-", errForbidden, exactlyonce.Result{}), false, []string{"failed 1-", "1 not attempted", "created 2-", "created 2-", "created 3", "end 3"}},
-		"conflict": {refuse("1-", errConflict, exactlyonce.Result{}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
-		"unknown":  {refuse("1-", errUnknown, exactlyonce.Result{}), false, []string{"unknown 1-", "unknown 1-", "created 2-", "created 2-", "created 3", "end 3"}},
-		"renamed":  {refuse("1-", errRenamed, renamed), false, []string{"renamed 1-", "1 not attempted", "2 not attempted", "created 3", "end 3"}},
+		"refused":  {failsFor("1-", exactlyonce.Result{}, errForbidden), false, []string{"failed 1-", "1 not attempted", "created 2-", "created 2-", "created 3", "end 3"}},
+		"conflict": {failsFor("1-", exactlyonce.Result{}, errConflict), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
+		"unknown":  {failsFor("1-", exactlyonce.Result{}, errUnknown), false, []string{"unknown 1-", "unknown 1-", "created 2-", "created 2-", "created 3", "end 3"}},
+		"renamed":  {failsFor("1-", renamed, errRenamed), false, []string{"renamed 1-", "1 not attempted", "2 not attempted", "created 3", "end 3"}},
 		"renamed, in doubt": {
-			refuse("1-", errRenamed, exactlyonce.Result{Outcome: protocol.Unknown}), false,
+			failsFor("1-", exactlyonce.Result{Outcome: protocol.Unknown}, errRenamed), false,
 			[]string{"unknown 1-", "1 not attempted", "2 not attempted", "created 3", "end 3"},
 		},
-		"no answer":    {refuse("1-", errSilence, exactlyonce.Result{TimeOver: true}), true, []string{"failed 1-", "1 not attempted", "2 not attempted", "1 not attempted", "end 3"}},
-		"one unheard":  {refuse("1-", errSilence, exactlyonce.Result{TimeOver: true}), false, []string{"failed 1-", probing("configmaps", "a"), "failed 1-", probing("configmaps", "a"), "created 2-", "created 2-", "created 3", "end 3"}},
-		"401":          {refuse("1-", errDenied, exactlyonce.Result{}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
-		"the last one": {refuse("3", errForbidden, exactlyonce.Result{}), false, []string{"created 1-", "created 1-", "created 2-", "created 2-", "failed 3", "end 3"}},
+		"no answer":    {failsFor("1-", exactlyonce.Result{TimeOver: true}, errSilence), true, []string{"failed 1-", "1 not attempted", "2 not attempted", "1 not attempted", "end 3"}},
+		"one unheard":  {failsFor("1-", exactlyonce.Result{TimeOver: true}, errSilence), false, []string{"failed 1-", probing("configmaps", "a"), "failed 1-", probing("configmaps", "a"), "created 2-", "created 2-", "created 3", "end 3"}},
+		"401":          {failsFor("1-", exactlyonce.Result{}, errDenied), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
+		"the last one": {failsFor("3", exactlyonce.Result{}, errForbidden), false, []string{"created 1-", "created 1-", "created 2-", "created 2-", "failed 3", "end 3"}},
 	} {
 		c := &cluster{ends: test.ends, silent: test.silent}
 		config := configOf(c)
 		config.Copies, config.Concurrency = 2, 1
 		t.Run(name, func(t *testing.T) {
-			expect(t, words(begin(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-", "secrets/a/3"))), test.want...)
+			expect(t, words(begin(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-", "configmaps/b/3"))), test.want...)
 		})
 	}
 }
@@ -210,27 +203,12 @@ func TestUnauthorized(t *testing.T) {
 	for text, last := range map[string]string{
 		"Unauthorized": "1 not attempted", `admission webhook "w" denied the request: no`: "failed 4-",
 	} {
-		c := &cluster{ends: func(string) (exactlyonce.Result, error) {
-			return exactlyonce.Result{}, &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: apierrors.NewUnauthorized(text)}
-		}}
-		config := configOf(c)
+		refused := &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: apierrors.NewUnauthorized(text)}
+		config := configOf(&cluster{ends: fails(exactlyonce.Result{}, refused)})
 		config.Concurrency = 1
 		expect(t, words(begin(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-", "configmaps/a/4-"))),
 			"failed 1-", "failed 2-", "failed 3-", last, "end 4")
 	}
-}
-
-// If objects are renamed in one namespace, the other namespaces continue.
-func TestRenamedInOneNamespace(t *testing.T) {
-	renamed := exactlyonce.Result{Object: document("configmaps/a/other").Object}
-	c := &cluster{ends: func(object string) (exactlyonce.Result, error) {
-		if object == "1-" {
-			return renamed, errRenamed
-		}
-		return exactlyonce.Result{}, nil
-	}}
-	expect(t, words(begin(t.Context(), configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/b/3-", "secrets/a/4-"))),
-		"renamed 1-", "1 not attempted", "created 3-", "created 4-", "end 4")
 }
 
 // Flush returns when all documents before it have ended, also the rechecked ones and the copies that wait for them.

@@ -3,6 +3,8 @@ package keyed
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -12,61 +14,54 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
+// listed are the objects of a server, by name.
+type listed map[string]idempotency.Existing
+
+// start begins a run.
+func (l listed) start() *Contents {
+	return NewContents(New(key, nil, func(context.Context, schema.GroupVersionResource, string) ([]idempotency.Existing, error) {
+		return slices.Collect(maps.Values(l)), nil
+	}))
+}
+
+// claim begins a create with a content.
+func claim(t *testing.T, run *Contents, content string) (*Claim, error) {
+	return run.Claim(t.Context(), placeIn("ns"), "x-", func(derive.Secret, derive.Object) (string, bool) { return content, true })
+}
+
+// store stores the object of a claim.
+func (l listed) store(c *Claim) {
+	name := c.ID.Name("x-", 0)
+	l[name] = idempotency.Existing{Name: name, GenerateName: "x-", ID: c.ID.Creation, Digest: c.ID.Digest}
+	c.End(true)
+}
+
 // Runs with one key that overlap make the same two objects, also in another order. If a run lists the first object and
 // begins with the second one, the second one is refused until the run has created the first one again.
 func TestOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		stored := map[string]idempotency.Existing{}
-		start := func() *Contents {
-			return NewContents(New(key, nil, func(
-				context.Context, schema.GroupVersionResource, string,
-			) (found []idempotency.Existing, _ error) {
-				for _, o := range stored {
-					found = append(found, o)
-				}
-				return found, nil
-			}))
-		}
-		claim := func(run *Contents, content string) (store func(), err error) {
-			claim, err := run.Claim(t.Context(), placeIn("ns"), "x-",
-				func(derive.Secret, derive.Object) (string, bool) { return content, true })
-			return func() {
-				name := claim.ID.Name("x-", 0)
-				stored[name] = idempotency.Existing{
-					Name: name, GenerateName: "x-", ID: claim.ID.Creation, Digest: claim.ID.Digest,
-				}
-				claim.End(true)
-			}, err
-		}
-		create := func(run *Contents, content string) error {
-			store, err := claim(run, content)
-			if err == nil {
-				store()
+		stored := listed{}
+		first, second, late := stored.start(), stored.start(), stored.start()
+		begin := func(run *Contents, content string) *Claim {
+			c, err := claim(t, run, content)
+			if err != nil {
+				t.Fatalf("%s: %v", content, err)
 			}
-			return err
+			return c
 		}
-		first, second, late := start(), start(), start()
-		store, err := claim(first, "A")
-		if err != nil {
-			t.Fatal(err)
-		}
-		storeB, err := claim(second, "B") // A was not stored yet
-		if err != nil {
-			t.Fatal(err)
-		}
-		store()
+		a := begin(first, "A")
+		b := begin(second, "B") // A was not stored yet
+		stored.store(a)
 		var left *UnmatchedError
-		if err := create(late, "B"); !errors.As(err, &left) || stored[left.Object.Name].Name == "" {
+		if _, err := claim(t, late, "B"); !errors.As(err, &left) || stored[left.Object.Name].Name == "" {
 			t.Errorf("%v, want that A was not created again", err)
 		}
-		storeB()
+		stored.store(b)
 		for _, step := range []struct {
 			run     *Contents
 			content string
 		}{{second, "A"}, {first, "B"}, {late, "A"}, {late, "B"}} {
-			if err := create(step.run, step.content); err != nil {
-				t.Error(err)
-			}
+			stored.store(begin(step.run, step.content))
 		}
 		if len(stored) != 2 {
 			t.Errorf("%d objects, want 2", len(stored))
@@ -77,33 +72,22 @@ func TestOverlap(t *testing.T) {
 // An existing object whose create failed, such as for an outage, is no new content when the program repeats the create.
 func TestRepeatedAfterFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var stored []idempotency.Existing
-		start := func() *Contents {
-			return NewContents(New(key, nil, func(
-				context.Context, schema.GroupVersionResource, string,
-			) ([]idempotency.Existing, error) {
-				return stored, nil
-			}))
-		}
-		claim := func(run *Contents, content string) *Claim {
-			claim, err := run.Claim(t.Context(), placeIn("ns"), "x-",
-				func(derive.Secret, derive.Object) (string, bool) { return content, true })
-			if err != nil {
-				t.Fatalf("%s: %v", content, err)
-			}
-			return claim
-		}
-		first := start()
+		stored := listed{}
+		first, second := stored.start(), stored.start()
 		for _, content := range []string{"A", "B"} {
-			id := claim(first, content).ID
-			stored = append(stored, idempotency.Existing{
-				Name: id.Name("x-", 0), GenerateName: "x-", ID: id.Creation, Digest: id.Digest,
-			})
+			c, err := claim(t, first, content)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stored.store(c)
 		}
-		second := start()
-		claim(second, "A").End(false)
-		if again := claim(second, "A"); again.Listed == nil || again.Listed.Name != stored[0].Name {
-			t.Errorf("%+v, want the object %s", again.Listed, stored[0].Name)
+		failed, err := claim(t, second, "A")
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed.End(false)
+		if again, err := claim(t, second, "A"); err != nil || again.Listed == nil || again.Listed.Name != failed.Listed.Name {
+			t.Errorf("%+v, %v, want the object %s", again, err, failed.Listed.Name)
 		}
 	})
 }
