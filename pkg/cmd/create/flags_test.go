@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/cmd/create"
-	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 )
@@ -55,28 +54,6 @@ func TestDocumentsOverlap(t *testing.T) {
 		o.flags.addTo(cmd)
 		if err := cmd.ParseFlags(strings.Fields(args)); err != nil || o.config(nil).Overlap != want {
 			t.Errorf("%q: %v, overlap %t", args, err, !want)
-		}
-	}
-}
-
-// kubectl's code for --edit and --raw ignores --dry-run, and would create the object.
-func TestDryRunThatWouldCreate(t *testing.T) {
-	for flag, set := range map[string]func(*options){
-		"--edit": func(o *options) { o.EditBeforeCreate = true },
-		"--raw":  func(o *options) { o.Raw = "/api/v1/namespaces" },
-	} {
-		for strategy, refused := range map[cmdutil.DryRunStrategy]bool{
-			cmdutil.DryRunNone: false, cmdutil.DryRunClient: true, cmdutil.DryRunServer: true,
-		} {
-			o, cmd := optionsWith(genericiooptions.NewTestIOStreamsDiscard()), &cobra.Command{}
-			o.addKubectlFlags(cmd)
-			o.flags.addTo(cmd)
-			o.FilenameOptions.Filenames, o.DryRunStrategy = []string{"namespace.yaml"}, strategy
-			set(o)
-			err := o.Validate()
-			if is := err != nil && strings.HasPrefix(err.Error(), "--dry-run cannot be used with "+flag); is != refused || err != nil && !is {
-				t.Errorf("%s and strategy %d: %v", flag, strategy, err)
-			}
 		}
 	}
 }
