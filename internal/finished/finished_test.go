@@ -25,14 +25,8 @@ type written struct {
 }
 
 func TestStatusesAsControllersWriteThem(t *testing.T) {
-	data, err := os.ReadFile("testdata/statuses.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []written
-	if err := yaml.Unmarshal(data, &all); err != nil {
-		t.Fatal(err)
-	}
+	load(t, "statuses.yaml", &all)
 	seen := map[schema.GroupKind]map[State]bool{}
 	for _, form := range all {
 		for _, kind := range form.Kinds {
@@ -92,6 +86,18 @@ func TestOtherKinds(t *testing.T) {
 	}
 }
 
+// load reads a file of testdata.
+func load(t *testing.T, file string, into any) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(data, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // read makes an object of YAML.
 func read(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
@@ -104,41 +110,14 @@ func read(t *testing.T, text string) *unstructured.Unstructured {
 
 // The newest fact about an object that has not finished.
 func TestProgress(t *testing.T) {
-	const tekton = "apiVersion: tekton.dev/v1\nkind: TaskRun\n"
-	const job = "apiVersion: batch/v1\nkind: Job\n"
-	const held = job + "metadata: {deletionTimestamp: \"2026-11-22T10:00:00Z\", finalizers: [a/b, c/d]}\n"
-	deleting := Progress{Reason: "being deleted", Message: "held by the finalizer a/b, c/d", Deleting: true}
-	stopped := deleting
-	stopped.Stopped = true
-	decision := Status{State: Failed, Word: "FailureTarget", Reason: "Why", Message: "because"}
-	for object, want := range map[string]Progress{
-		job: {}, held: stopped, held + "status: {active: 1}\n": deleting,
-		held + "status: {conditions: [{type: SuccessCriteriaMet, status: \"True\", reason: Why}]}\n": deleting,
-		held + "status: {conditions: [{type: FailureTarget, status: \"True\", reason: Why, message: because}]}\n": {
-			Reason: "FailureTarget (Why)", Message: "because", Decision: decision, Deleting: true,
-		},
-		job + "status: {conditions: [{type: SuccessCriteriaMet, status: \"True\", reason: Why, message: because}]}\n": {
-			Reason: "SuccessCriteriaMet (Why)", Message: "because",
-		},
-		job + "status: {conditions: [{type: Suspended, status: \"False\", reason: JobResumed, message: Job resumed}]}\n": {},
-		tekton + "status: {conditions: [{type: Succeeded, status: Unknown, reason: Pending, message: no nodes}]}\n": {
-			Reason: "Pending", Message: "no nodes",
-		},
-		"apiVersion: kueue.x-k8s.io/v1beta1\nkind: Workload\nstatus:\n  conditions:\n" +
-			"  - {type: QuotaReserved, status: \"False\", reason: Pending, message: no quota, lastTransitionTime: \"2026-11-22T10:00:01Z\"}\n" +
-			"  - {type: PodsReady, status: \"False\", reason: PodsReady, message: older, lastTransitionTime: \"2026-11-22T10:00:00Z\"}\n": {
-			Reason: "Pending", Message: "no quota",
-		},
-		"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nstatus: {phase: Pending, message: too many run}\n": {
-			Reason: "Pending", Message: "too many run",
-		},
-		"apiVersion: v1\nkind: Pod\nstatus: {phase: Running, conditions: [{type: Ready, status: \"False\", reason: Why}]}\n": {},
-		"apiVersion: example.com/v1\nkind: Other\nstatus: {conditions: [{type: Ready, status: \"False\", reason: Why, message: because}]}\n": {
-			Reason: "Why", Message: "because",
-		},
-	} {
-		if diff := gocmp.Diff(want, ProgressOf(read(t, object))); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", object, diff)
+	var all []struct {
+		Object json.RawMessage
+		Want   Progress
+	}
+	load(t, "progress.yaml", &all)
+	for _, test := range all {
+		if diff := gocmp.Diff(test.Want, ProgressOf(read(t, string(test.Object)))); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", test.Object, diff)
 		}
 	}
 }
