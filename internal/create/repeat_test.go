@@ -56,7 +56,11 @@ func existing(text string, number, copied int, secrets ...derive.Secret) idempot
 
 // secretOf returns a secret of 32 equal characters.
 func secretOf(character string) derive.Secret {
-	return must(derive.ParseSecret(strings.Repeat(character, 32)))
+	secret, err := derive.ParseSecret(strings.Repeat(character, 32))
+	if err != nil {
+		panic(err)
+	}
+	return secret
 }
 
 func withKey(c *cluster) settings {
@@ -243,13 +247,6 @@ func TestAwaitedObjectsAreCompared(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"Pod" + running: config.Copies, "Other": config.Copies}, compared); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-}
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
 }
 
 // An existing object that is gone when it is read is created again, also if only its state is read. The 404 of a load

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apitypes "k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
@@ -200,63 +199,50 @@ func TestConclude(t *testing.T) {
 	}
 }
 
-// The deletion of a namespace or of a type would delete the objects of others.
-func TestHoldersAreNotDeleted(t *testing.T) {
-	f := following(t, Config{Deletes: &rest.Config{}})
-	stored := &unstructured.Unstructured{Object: map[string]any{}}
-	for _, resource := range []schema.GroupResource{
-		{Resource: "namespaces"},
-		{Group: "project.openshift.io", Resource: "projects"},
-		{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"},
-		{Group: "example.com", Resource: "namespaces"},
-	} {
-		mapping := *aJob("a").Mapping
-		mapping.Resource = resource.WithVersion("v1")
-		stored.SetUID(apitypes.UID(resource.String()))
-		f.Add(Created{Mapping: &mapping, Stored: stored, Input: stored, Ours: true})
-	}
-	if ours := f.Ours(); len(ours) != 1 || ours[0].UID != "namespaces.example.com" {
-		t.Errorf("%+v, want only the namespace of example.com", ours)
-	}
-}
-
-// Delete deletes the objects that this run created, until they have finished. Those of other types never finish.
+// Delete deletes the objects that this run created, until they have finished. Those of other types never finish. The
+// deletion of a namespace or of a type would delete the objects of others.
 func TestOurs(t *testing.T) {
 	f := following(t, Config{Deletes: fakeapi.Direct(func(w http.ResponseWriter, r *http.Request) { // UIDs are the first letters of names
 		fakeapi.Respond(w, http.StatusOK, fmt.Sprintf(`{"kind":"Job","apiVersion":"batch/v1","metadata":{"uid":%q}}`, path.Base(r.URL.Path)[:1]))
 	})})
-	add := func(name string, uid apitypes.UID, kind string, ours bool) {
+	jobs := schema.GroupResource{Group: "batch", Resource: "jobs"}
+	for _, test := range []struct {
+		name, kind string
+		uid        apitypes.UID
+		resource   schema.GroupResource
+		ours       bool
+		end        wait.Result // of the wait
+	}{
+		{"succeeded", "Job", "s", jobs, true, wait.Succeeded},
+		{"interrupted", "Job", "i", jobs, true, wait.Interrupted},
+		{"unread", "Job", "u", jobs, true, wait.Abandoned},
+		{"other type", "ConfigMap", "o", schema.GroupResource{Resource: "configmaps"}, true, ""},
+		{"found", "Job", "f", jobs, false, ""},
+		{"no UID", "Job", "", jobs, true, ""},
+		{"a namespace", "Namespace", "a", schema.GroupResource{Resource: "namespaces"}, true, ""},
+		{"project", "Project", "p", schema.GroupResource{Group: "project.openshift.io", Resource: "projects"}, true, ""},
+		{"definition", "Type", "d", schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}, true, ""},
+		{"elsewhere", "Namespace", "e", schema.GroupResource{Group: "example.com", Resource: "namespaces"}, true, ""},
+	} {
 		stored := &unstructured.Unstructured{Object: map[string]any{}}
-		stored.SetName(name)
-		stored.SetUID(uid)
-		mapping := *aJob(name).Mapping
-		mapping.GroupVersionKind.Kind = kind
-		if _, awaited := f.Add(Created{Mapping: &mapping, Namespace: "ci", Stored: stored, Input: stored, Ours: ours}); awaited != (kind == "Job") {
-			t.Errorf("%s is awaited: %t", name, awaited)
+		stored.SetName(test.name)
+		stored.SetUID(test.uid)
+		mapping := *aJob(test.name).Mapping
+		mapping.GroupVersionKind.Kind, mapping.Resource = test.kind, test.resource.WithVersion("v1")
+		o, awaited := f.Add(Created{Mapping: &mapping, Namespace: "ci", Stored: stored, Input: stored, Ours: test.ours})
+		if awaited != (test.kind == "Job") {
+			t.Errorf("%s is awaited: %t", test.name, awaited)
 		}
-	}
-	add("succeeded", "s", "Job", true)
-	add("interrupted", "i", "Job", true)
-	add("unread", "u", "Job", true)
-	add("other type", "o", "ConfigMap", true)
-	add("found", "f", "Job", false)
-	add("no UID", "", "Job", true)
-	for _, o := range f.state.Objects {
-		switch o.Name {
-		case "succeeded":
-			f.count(wait.Ended{Object: o, Result: wait.Succeeded}, false)
-		case "interrupted":
-			f.count(wait.Ended{Object: o, Result: wait.Interrupted}, true)
-		case "unread":
-			f.count(wait.Ended{Object: o, Result: wait.Abandoned}, false)
+		if test.end != "" {
+			f.count(wait.Ended{Object: o, Result: test.end}, test.end == wait.Interrupted)
 		}
 	}
 	var names []string
 	for _, o := range f.Ours() {
 		names = append(names, o.Namespace+"/"+o.Name)
 	}
-	if slices.Sort(names); !slices.Equal(names, []string{"ci/interrupted", "ci/other type", "ci/unread"}) {
-		t.Errorf("%q, want ci/interrupted, ci/other type and ci/unread", names)
+	if slices.Sort(names); !slices.Equal(names, []string{"ci/elsewhere", "ci/interrupted", "ci/other type", "ci/unread"}) {
+		t.Errorf("%q, want elsewhere, interrupted, other type and unread", names)
 	}
 	for d := range f.Delete() {
 		if d.Err != nil || d.Result != wait.Deleted {

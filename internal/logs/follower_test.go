@@ -684,9 +684,9 @@ func TestSlots(t *testing.T) {
 		got := ""
 		for _, turn := range []*turn{side1, side2, side3, main1, main2, main3} {
 			switch {
-			case closed(turn.yields):
+			case isClosed(turn.yields):
 				got += "y"
-			case closed(turn.begun):
+			case isClosed(turn.begun):
 				got += "b"
 			default:
 				got += "-"
@@ -707,17 +707,8 @@ func TestSlots(t *testing.T) {
 	expect("-ybbbb")
 	s.release(main3)
 	expect("bybbbb")
-	if s.request(false); !closed(side3.yields) || closed(side1.yields) {
+	if s.request(false); !isClosed(side3.yields) || isClosed(side1.yields) {
 		t.Error("the first sidecar of two doesn't yield to another container")
-	}
-}
-
-func closed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
 	}
 }
 

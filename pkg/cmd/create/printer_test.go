@@ -155,10 +155,6 @@ func TestResultLines(t *testing.T) {
 		}
 		schema.Check(t, out.String())
 	}
-	p := &printer{out: gone{}, format: formatLines}
-	if err := p.resultLine(wait.Ended{Object: aJob("a"), Result: wait.Failed}); err == nil {
-		t.Error("no error")
-	}
 }
 
 // No format of whole objects has a command for a CI system that another user wrote into an object, and readers get the
