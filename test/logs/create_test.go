@@ -43,25 +43,8 @@ func theJob(t *testing.T, namespace string) (found *batchv1.Job) {
 // podOf creates a Pod as the Job controller does.
 func podOf(t *testing.T, owner *batchv1.Job) *pod {
 	t.Helper()
-	p := newPod(t, owner.Namespace, owner.Name, owner.Spec.Template.Spec.Containers[0].Name)
-	p.labels(map[string]string{"job-name": owner.Name}, metav1.NewControllerRef(owner, batchv1.SchemeGroupVersion.WithKind("Job")))
-	return p
-}
-
-// labels sets the labels and the controller of a Pod.
-func (p *pod) labels(labels map[string]string, controller *metav1.OwnerReference) {
-	p.t.Helper()
-	pods := p.node.client.CoreV1().Pods(p.namespace)
-	object, err := pods.Get(p.t.Context(), p.name, metav1.GetOptions{})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if object.Labels = labels; controller != nil {
-		object.OwnerReferences = []metav1.OwnerReference{*controller}
-	}
-	if _, err := pods.Update(p.t.Context(), object, metav1.UpdateOptions{}); err != nil {
-		p.t.Fatal(err)
-	}
+	controller := metav1.NewControllerRef(owner, batchv1.SchemeGroupVersion.WithKind("Job"))
+	return newPodOf(t, owner.Namespace, owner.Name, []metav1.OwnerReference{*controller}, owner.Spec.Template.Spec.Containers[0].Name)
 }
 
 // finish completes a Job.
@@ -139,34 +122,8 @@ spec:
 	})
 	p.run("init", "ready")
 	p.runsAlone(1, "a", "b")
-	got, ready := <-result, "[pod/"+p.name+"/init] ready\n"
-	tail := ""
-	if before, after, found := strings.Cut(got.Stderr, ready); found {
-		got.Stderr = ready + before + after
-		if before != "" { // a line of another container is between or after the last lines
-			tail = `  Its last lines \(2\):\n    a\n    b\n`
-		}
-	}
-	got.Expect(t, 5, `pod/`+p.name+` created\n`, fmt.Sprintf(`\[pod/%[1]s/init\] ready\n\[pod/%[1]s/main\] a\n\[pod/%[1]s/main\] b\n`+
-		`pod/%[1]s has failed.\n  main ended with exit code 1.\n%[2]s`+
-		`error: pod/%[1]s has failed\n  kubectl logs pod/%[1]s -n `+ns+`\nerror: not all objects succeeded: .*`, p.name, tail))
-}
-
-// A second run with a key finds a Job that has ended, and whose Pods are deleted.
-func TestNoPods(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, onNode(t).ControlPlane)
-	result := create(t, ns, job, "--idempotency-key=k")
-	owner := theJob(t, ns)
-	p := podOf(t, owner)
-	p.runsAlone(0, "a line")
-	finish(t, owner)
-	<-result
-	if err := p.node.client.CoreV1().Pods(ns).Delete(t.Context(), p.name, *metav1.NewDeleteOptions(0)); err != nil {
-		t.Fatal(err)
-	}
-	(<-create(t, ns, job, "--idempotency-key=k")).Has(t, 0, "job.batch/migrate-xxxxx exists (Complete)\n",
-		"There are no logs of job/migrate-xxxxx, because there are no Pods.\n", "Waited for 1 object: ")
+	(<-result).Has(t, 5, "pod/two-xxxxx created\n", "[pod/two-xxxxx/init] ready\n", "[pod/two-xxxxx/main] a\n", "[pod/two-xxxxx/main] b\n",
+		"pod/two-xxxxx has failed.\n  main ended with exit code 1.\n", "error: pod/two-xxxxx has failed\n  kubectl logs pod/two-xxxxx -n e2e-xxxxx\n")
 }
 
 // When the time is over, the command ends, although a Pod of the Job is being deleted and writes on.
@@ -189,16 +146,6 @@ func TestOutOfTime(t *testing.T) {
 		}
 	}
 	t.Error("the command doesn't end")
-}
-
-// Permissions are checked before anything is created.
-func TestPermissions(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, onNode(t).ControlPlane)
-	harness.Grant(t, onNode(t).ControlPlane, ns, "reader", []string{"create", "get", "list", "watch"}, "jobs", "pods")
-	input := harness.File(t, "in.yaml", job)
-	harness.As(t, onNode(t).User("reader")).Run("create", "-n", ns, "-f", input, "--wait", "--logs").
-		Expect(t, 1, ``, `error: --logs needs permission to list and watch pods, and to get pods/log, in "`+ns+`"\n`)
 }
 
 // The first example of README prints what README shows.

@@ -22,24 +22,17 @@ import (
 type recorder struct {
 	mu     sync.Mutex
 	lines  map[logs.Container][]string
-	order  []string
 	events []string
-	came   map[string]chan struct{}
 }
 
 func newRecorder() *recorder {
-	return &recorder{lines: map[logs.Container][]string{}, came: map[string]chan struct{}{}}
+	return &recorder{lines: map[logs.Container][]string{}}
 }
 
 func (r *recorder) line(c logs.Container, text []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines[c] = append(r.lines[c], string(text))
-	r.order = append(r.order, c.Name)
-	if came := r.came[string(text)]; came != nil {
-		close(came)
-		delete(r.came, string(text))
-	}
 }
 
 func (r *recorder) event(event logs.Event) {
@@ -62,39 +55,29 @@ func (r *recorder) event(event logs.Event) {
 // expect waits for a line.
 func (r *recorder) expect(t *testing.T, line string) {
 	t.Helper()
-	r.mu.Lock()
-	for _, lines := range r.lines {
-		if slices.Contains(lines, line) {
-			r.mu.Unlock()
-			return
+	harness.Eventually(t, func() error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, lines := range r.lines {
+			if slices.Contains(lines, line) {
+				return nil
+			}
 		}
-	}
-	came := make(chan struct{})
-	r.came[line] = came
-	r.mu.Unlock()
-	select {
-	case <-came:
-	case <-time.After(time.Minute):
-		t.Fatalf("the line %q doesn't come", line)
-	}
+		return fmt.Errorf("the line %.80q doesn't come", line)
+	})
 }
 
 // scene is a Pod whose logs are followed.
 func scene(t *testing.T, containers ...string) (*node, *recorder, *logs.Follower, *pod) {
 	t.Helper()
-	r, p := newRecorder(), newPod(t, harness.Namespace(t, onNode(t).ControlPlane), "j", containers...)
+	r, p := newRecorder(), newPod(t, harness.Namespace(t, onNode(t).ControlPlane), containers...)
 	return onNode(t), r, follow(t, r, p.namespace), p
 }
 
 // follow starts a follower of the Pods of a Job.
 func follow(t *testing.T, r *recorder, namespace string) *logs.Follower {
 	t.Helper()
-	return followed(t, namespace, r.line, r.event)
-}
-
-func followed(t *testing.T, namespace string, line func(logs.Container, []byte), event func(logs.Event)) *logs.Follower {
-	t.Helper()
-	return start(t, namespace, 10, line, event)
+	return start(t, namespace, 10, r.line, r.event)
 }
 
 func start(
@@ -141,19 +124,18 @@ func texts(prefix string, n int) []string {
 	return lines
 }
 
-// All containers are read, also those that ended before the follower began.
+// All containers are read, also those that ended before the follower began. One that runs on is left at the end.
 func TestContainers(t *testing.T) {
 	t.Parallel()
 	ns, r := harness.Namespace(t, onNode(t).ControlPlane), newRecorder()
-	p := newPod(t, ns, "j", "init", "main", "sidecar")
+	p := newPod(t, ns, "init", "main", "sidecar")
 	p.run("init", texts("init", 5)...)
 	f := follow(t, r, ns)
 	p.starts("sidecar", "ready")
 	long := strings.Repeat("x", 5<<20)
 	p.run("main", append(texts("main", 100), "", long, "a\rb\x00\xff", "", "")...)
+	r.expect(t, "ready")
 	r.expect(t, long)
-	p.write("sidecar", 0, "bye")
-	p.ends("sidecar", 0, 0)
 	f.Drain()
 	r.compare(t, nil, p)
 }
@@ -167,7 +149,7 @@ func TestBrokenConnections(t *testing.T) {
 	var writers sync.WaitGroup
 	for i := range uint64(4) {
 		random := rand.New(rand.NewPCG(seed, i))
-		p := newPod(t, ns, "j", "main")
+		p := newPod(t, ns, "main")
 		pods = append(pods, p)
 		p.starts("main")
 		writers.Go(func() {
@@ -203,7 +185,6 @@ func TestRestarts(t *testing.T) {
 	r.expect(t, "first 20 "+strings.Repeat("ü", 20))
 	n.link.cut(true) // until the kubelet and the status agree on the run
 	p.write("restarts", 0, "the last line")
-	p.done("restarts", 0)
 	p.ended("restarts", 0, 3)
 	p.write("restarts", 1, texts("second", 50)...)
 	p.running("restarts", 1)
@@ -246,7 +227,7 @@ func TestSidecars(t *testing.T) {
 	f := start(t, ns, 2, r.line, r.event)
 	var all []*pod
 	for i := range 2 {
-		p := newPod(t, ns, "j", "init-sidecar", "main")
+		p := newPod(t, ns, "init-sidecar", "main")
 		all = append(all, p)
 		p.starts("init-sidecar", texts(fmt.Sprint("sidecar begins ", i), 20)...)
 		r.expect(t, texts(fmt.Sprint("sidecar begins ", i), 20)[19])
@@ -259,7 +240,6 @@ func TestSidecars(t *testing.T) {
 		p.write("init-sidecar", 0, "meanwhile")
 	}
 	for _, p := range all {
-		p.done("main", 0)
 		p.ended("main", 0, 0)
 		p.write("init-sidecar", 0, texts("sidecar ends", 20)...)
 		p.ends("init-sidecar", 0, 0)
@@ -278,7 +258,7 @@ func TestStreams(t *testing.T) {
 	f := follow(t, r, ns)
 	var pods []*pod
 	for i := range 20 {
-		p := newPod(t, ns, "j", "main")
+		p := newPod(t, ns, "main")
 		pods = append(pods, p)
 		p.starts("main", texts(fmt.Sprint("begin ", i), 20)...)
 	}
@@ -306,15 +286,4 @@ func TestStreams(t *testing.T) {
 	f.Drain()
 	failure := "failure, map[main:[" + strings.Join(texts("end", 20), " ") + "]]"
 	r.compare(t, slices.Repeat([]string{failure}, 20), pods...)
-}
-
-// Containers that run on are left at the end.
-func TestRunningOn(t *testing.T) {
-	t.Parallel()
-	_, r, f, p := scene(t, "init", "main")
-	p.run("init", "ready")
-	p.starts("main", "it runs")
-	r.expect(t, "it runs")
-	f.Drain()
-	r.compare(t, nil, p)
 }

@@ -128,11 +128,16 @@ type pod struct {
 }
 
 // newPod creates a Pod. Containers whose names begin with "init" are init containers, and "init-sidecar" is a sidecar.
-func newPod(t *testing.T, namespace, job string, containers ...string) *pod {
+func newPod(t *testing.T, namespace string, containers ...string) *pod {
+	t.Helper()
+	return newPodOf(t, namespace, "j", nil, containers...)
+}
+
+func newPodOf(t *testing.T, namespace, job string, owners []metav1.OwnerReference, containers ...string) *pod {
 	t.Helper()
 	n := onNode(t)
 	object := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: job + "-", Labels: map[string]string{"job-name": job}},
+		ObjectMeta: metav1.ObjectMeta{GenerateName: job + "-", Labels: map[string]string{"job-name": job}, OwnerReferences: owners},
 		Spec:       corev1.PodSpec{NodeName: controlplane.LogNode, RestartPolicy: corev1.RestartPolicyNever},
 	}
 	if slices.Contains(containers, "restarts") {
@@ -201,14 +206,6 @@ func (p *pod) rotate(container string, run int) {
 	}
 }
 
-// done lets the kubelet know that a run has ended.
-func (p *pod) done(container string, run int) {
-	p.t.Helper()
-	if err := os.WriteFile(p.path(container, run, "done"), nil, 0o600); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
 // status writes the status of the Pod.
 func (p *pod) status(change func(*corev1.PodStatus)) {
 	p.t.Helper()
@@ -239,9 +236,12 @@ func (p *pod) running(container string, run int) {
 	})
 }
 
-// ended reports a run of a container that has ended.
+// ended lets the kubelet know that a run of a container has ended, and reports it.
 func (p *pod) ended(container string, run, code int) {
 	p.t.Helper()
+	if err := os.WriteFile(p.path(container, run, "done"), nil, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
 	p.status(func(s *corev1.PodStatus) {
 		c := containerStatus(s, container)
 		reason := "Completed"
@@ -265,7 +265,6 @@ func (p *pod) starts(container string, lines ...string) {
 // ends ends a run of the last container, and the Pod.
 func (p *pod) ends(container string, run, code int) {
 	p.t.Helper()
-	p.done(container, run)
 	p.ended(container, run, code)
 	phase := corev1.PodSucceeded
 	if code != 0 {
@@ -287,7 +286,6 @@ func (p *pod) run(container string, lines ...string) {
 	p.t.Helper()
 	p.starts(container)
 	p.write(container, 0, lines...)
-	p.done(container, 0)
 	p.ended(container, 0, 0)
 }
 

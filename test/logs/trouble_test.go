@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
@@ -50,7 +49,7 @@ func TestKilledServer(t *testing.T) {
 func TestMillionLines(t *testing.T) {
 	const lines = 1_000_000
 	ns := harness.Namespace(t, onNode(t).ControlPlane)
-	p := newPod(t, ns, "j", "main")
+	p := newPod(t, ns, "main")
 	p.write("main", 0)
 	writeMany(t, p.path("main", 0, "log"), lines)
 	p.running("main", 0)
@@ -61,7 +60,7 @@ func TestMillionLines(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&memory)
 	before := memory.HeapAlloc
-	followed(t, ns, func(_ logs.Container, text []byte) {
+	start(t, ns, 10, func(_ logs.Container, text []byte) {
 		if wrong == "" && string(text) != manyLine(read) {
 			wrong = fmt.Sprintf("line %d is %q", read, text)
 		}
@@ -211,30 +210,4 @@ func until(t *testing.T, p *pipe, text string) {
 		}
 		return nil
 	})
-}
-
-// Pods of a Job with a selector of its own don't have the label of their Job.
-func TestManualSelector(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, onNode(t).ControlPlane)
-	result := create(t, ns, `
-apiVersion: batch/v1
-kind: Job
-metadata: {generateName: manual-}
-spec:
-  manualSelector: true
-  selector: {matchLabels: {app: manual}, matchExpressions: [{key: tier, operator: In, values: [a, b]}]}
-  template:
-    metadata: {labels: {app: manual, tier: a}}
-    spec: {restartPolicy: Never, containers: [{name: main, image: i}]}
-`)
-	owner := theJob(t, ns)
-	other := newPod(t, ns, "other", "main")
-	other.labels(map[string]string{"app": "manual", "tier": "a"}, nil)
-	other.run("main", "of another Job")
-	p := newPod(t, ns, "manual", "main")
-	p.labels(map[string]string{"app": "manual", "tier": "a"}, metav1.NewControllerRef(owner, batchv1.SchemeGroupVersion.WithKind("Job")))
-	p.runsAlone(0, "ours")
-	finish(t, owner)
-	(<-result).Expect(t, 0, `job.batch/manual-`+harness.Suffix+` created\n`, regexp.QuoteMeta("[pod/"+p.name+"/main] ours\nWaited for 1 object: 1 succeeded, 0 failed, 0 unfinished.\n"))
 }
