@@ -69,6 +69,9 @@ func word(event Event) string {
 		if e.Status.Suspended {
 			text += " suspended"
 		}
+		if e.Result == OutOfTime && e.Progress.Reason != "" {
+			text += ", " + e.Progress.Reason
+		}
 		return text
 	case Change:
 		return strings.TrimSpace(fmt.Sprintf("%s suspended is %v %s", e.Object.Name, e.Suspended, e.Progress.Reason))
@@ -213,7 +216,7 @@ func TestVerdict(t *testing.T) {
 	}{
 		"out of time":        {minute, func(*server) {}, "a failed Why: because"},
 		"deleted":            {minute, func(s *server) { s.remove("a") }, "a failed Why: because"},
-		"another condition":  {Config{Timeout: time.Minute, For: []Condition{always}}, func(*server) {}, "a out of time"},
+		"another condition":  {Config{Timeout: time.Minute, For: []Condition{always}}, func(*server) {}, "a out of time, FailureTarget (Why)"},
 		"unreachable server": {minute, func(s *server) { s.fail(forbidden); s.breakWatches(io.EOF) }, "a failed Why: because"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -235,8 +238,8 @@ func TestVerdict(t *testing.T) {
 // An object that is being deleted is waited for while it can still finish.
 func TestBeingDeleted(t *testing.T) {
 	for status, want := range map[string]string{
-		`{}`: "a deleted", `{"active": 1}`: "a out of time", `{"terminating": 1}`: "a out of time",
-		`{"uncountedTerminatedPods": {"succeeded": ["x"]}}`: "a out of time",
+		`{}`: "a deleted", `{"active": 1}`: "a out of time, being deleted", `{"terminating": 1}`: "a out of time, being deleted",
+		`{"uncountedTerminatedPods": {"succeeded": ["x"]}}`: "a out of time, being deleted",
 	} {
 		serving(t, func(t *testing.T, s *server) {
 			a, b, began := s.create("a"), s.create("b"), time.Now()

@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
@@ -112,6 +113,10 @@ func TestLinesOfGiveUp(t *testing.T) {
 	e := &ending{flags: &ownCreateFlags{}, interrupted: true, hangs: "interrupted again", areInLines: areInLines}
 	e.Unseen = unseen
 	if text := lines(e.lastLines()...); strings.Contains(text, "can't be printed") || !strings.Contains(text, lost("demo-3", textInterrupted)) {
+		t.Error(text)
+	}
+	e.areInLines = false
+	if text := lines(e.lastLines()...); !strings.Contains(text, terminal.Errorf(textNotPrinted, "configmap/demo-1 -n prod", textInterrupted)) {
 		t.Error(text)
 	}
 	hangs := &printer{out: &out, format: formatLines}
