@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/dynamic"
@@ -136,31 +135,6 @@ func TestOverANetwork(t *testing.T) {
 	}
 }
 
-// resender is a transport that sends failed requests again, as some users configure it.
-type resender struct{ http.RoundTripper }
-
-func (r resender) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := r.RoundTripper.RoundTrip(req)
-	if err == nil {
-		return resp, nil
-	}
-	again := req.Clone(req.Context())
-	again.Body, _ = req.GetBody()
-	return r.RoundTripper.RoundTrip(again)
-}
-
-// The Creator stops a transport that repeats a POST.
-func TestTransportThatSendsAgain(t *testing.T) {
-	server := oncetest.NewServer()
-	server.Next("create", "*", oncetest.DropResponse)
-	config := server.Config()
-	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return resender{rt} })
-	result, err := creatorFor(t, config).Create(t.Context(), configMapMapping, configMap(), NewID())
-	if err != nil || result.Outcome != protocol.Created || asked(server, "create") != 1 {
-		t.Errorf("%v after %d creates, want created after 1: %v", result.Outcome, asked(server, "create"), err)
-	}
-}
-
 // A redirect of a POST is a lost response: it isn't followed, and the object is read.
 func TestRedirect(t *testing.T) {
 	for _, code := range []int{http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
@@ -171,31 +145,6 @@ func TestRedirect(t *testing.T) {
 		if err != nil || result.Outcome != protocol.Created || asked(server, "create") != 1 || asked(server, "get") != 1 {
 			t.Errorf("%d: %v, want created after 1 create and 1 get: %v, %v", code, result.Outcome, err, server.Requests())
 		}
-	}
-}
-
-// An error has no command to copy, because only the command line knows the flags of the cluster.
-func TestNoCommandInAnError(t *testing.T) {
-	server := oncetest.NewServer()
-	server.Next("create", "*", oncetest.DropResponse)
-	server.Next("get", "*", oncetest.Forbidden)
-	_, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
-	if err == nil || strings.Contains(err.Error(), "kubectl") {
-		t.Error(err)
-	}
-}
-
-// client-go repeats a POST after 429 and Retry-After without a report. A Creator repeats the POST itself, and reports
-// and counts this.
-func TestNoSilentResending(t *testing.T) {
-	server := oncetest.NewServer()
-	busy := withHeader(oncetest.TooManyRequests(0), "Retry-After", "0")
-	server.Next("create", "*", busy, busy)
-	var events []Retry
-	_, err := creatorFor(t, server.Config(), func(s *Settings) { s.OnRetry = func(e Retry) { events = append(events, e) } }).
-		Create(t.Context(), configMapMapping, configMap(), NewID())
-	if err != nil || len(events) != 2 || events[0].Action != Resend || asked(server, "create") != 3 {
-		t.Errorf("retries %+v, %d creates, want 2 retries, first a resend, and 3 creates: %v", events, asked(server, "create"), err)
 	}
 }
 
@@ -313,24 +262,6 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// The name of an IPAddress is its generateName, so a conflict is final after one POST.
-func TestIPAddress(t *testing.T) {
-	server := oncetest.NewServer()
-	kind := schema.GroupVersionKind{Group: "networking.k8s.io", Version: "v1", Kind: "IPAddress"}
-	mapping := &meta.RESTMapping{
-		Resource: kind.GroupVersion().WithResource("ipaddresses"), GroupVersionKind: kind, Scope: meta.RESTScopeRoot,
-	}
-	taken := apierrors.NewGenerateNameConflict(mapping.Resource.GroupResource(), "10.9.8.7", 1)
-	sent := 0
-	server.Func(func(*oncetest.Request) oncetest.Fault { sent++; return oncetest.Refuse(taken) })
-	address := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"generateName": "10.9.8.7"}}}
-	address.SetGroupVersionKind(kind)
-	_, err := creatorFor(t, server.Config()).Create(t.Context(), mapping, address, Untracked())
-	if !errors.Is(err, ErrTaken) || causeOf(err) != taken.Error() || sent != 1 {
-		t.Errorf("%v after %d POSTs", err, sent)
-	}
-}
-
 // A name that can't be in a URL path, such as a branch with a slash, can't be read back. The server can't store it
 // either. So a refusal is final at once, also after a lost response. If the object of such a name is in doubt, something
 // might have stored it under another name.
@@ -367,24 +298,15 @@ func TestNameThatNoPathCanCarry(t *testing.T) {
 func TestBadArguments(t *testing.T) {
 	server := oncetest.NewServer()
 	c := creatorFor(t, server.Config())
-	homeless, nameless, astray := configMap(), configMap(), configMap()
+	homeless, astray := configMap(), configMap()
 	homeless.SetNamespace("")
-	nameless.SetGenerateName("")
 	astray.SetNamespace("a/b") // client-go sends no request for it
-	for name, test := range map[string]struct {
-		object      *unstructured.Unstructured
-		id          ID
-		wantMessage string
-	}{
-		"no ID":        {configMap(), ID{}, "the ID is empty"},
-		"no creation":  {configMap(), Derive(Derivation{Creation: "", Run: "run"}), "the ID is empty"},
-		"no namespace": {homeless, NewID(), "configmaps need a namespace"},
-		"slash":        {astray, NewID(), `the namespace "a/b" may not contain '/'`},
-		"no name":      {nameless, NewID(), "neither a name nor a generateName"},
+	for want, object := range map[string]*unstructured.Unstructured{
+		"configmaps need a namespace": homeless, `the namespace "a/b" may not contain '/'`: astray,
 	} {
-		_, err := c.Create(t.Context(), configMapMapping, test.object, test.id)
-		if ended := (*Error)(nil); err == nil || errors.As(err, &ended) || !strings.Contains(err.Error(), test.wantMessage) {
-			t.Errorf("%s: %v, want %s", name, err, test.wantMessage)
+		_, err := c.Create(t.Context(), configMapMapping, object, NewID())
+		if ended := (*Error)(nil); err == nil || errors.As(err, &ended) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	if len(server.Requests()) > 0 {
@@ -436,40 +358,18 @@ func TestInterruptedPostIsReadBack(t *testing.T) {
 	})
 }
 
-// limiter is a rate limiter without delays.
-type limiter struct {
-	flowcontrol.RateLimiter
-	deadlines int
-}
-
-func (l *limiter) Wait(ctx context.Context) error {
-	if _, has := ctx.Deadline(); has {
-		l.deadlines++
-	}
-	return nil
-}
-
 // The time limit of a request begins when it is sent. If the rate limiter knew the limit, it would refuse a request
 // that has to wait for longer.
 func TestLimiterSeesNoDeadline(t *testing.T) {
-	config := oncetest.NewServer().Config()
-	l := &limiter{RateLimiter: flowcontrol.NewFakeAlwaysRateLimiter()}
-	config.RateLimiter = l
-	c := creatorFor(t, config)
-	if _, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); err != nil || l.deadlines > 0 {
-		t.Errorf("%v, %d deadlines", err, l.deadlines)
-	}
-}
-
-// Objects are sent and read as JSON, regardless of the encoding in the configuration.
-// oncetest supports no other encoding.
-func TestEncoding(t *testing.T) {
-	server := oncetest.NewServer()
-	config := server.Config()
-	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf
-	if _, err := creatorFor(t, config).Create(t.Context(), configMapMapping, configMap(), NewID()); err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		config := oncetest.NewServer().Config()
+		config.Timeout = time.Second
+		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(0.1, 1)
+		config.RateLimiter.TryAccept()
+		if _, err := creatorFor(t, config).Create(t.Context(), configMapMapping, configMap(), NewID()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // only returns the one object of the server.
@@ -480,19 +380,6 @@ func only(t *testing.T, server *oncetest.Server) *unstructured.Unstructured {
 		t.Fatalf("%d objects", len(objects))
 	}
 	return objects[0]
-}
-
-// An ID that is derived has one name. If another object has it, no other name is sent.
-func TestOneNameOfADerivedID(t *testing.T) {
-	server, id := oncetest.NewServer(), Derive(Derivation{Creation: "v1-x"})
-	theirs := configMap()
-	theirs.SetName(id.Name("p-", 0))
-	NewID().Stamp(theirs)
-	server.Put(theirs)
-	r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), id)
-	if !errors.Is(err, ErrTaken) || asked(server, "create") != 1 {
-		t.Errorf("%v, %v, want ErrTaken after 1 create: %v", r.Outcome, err, server.Requests())
-	}
 }
 
 // A run with other content and the same key has created the object. If this POST was lost, it can still create the
@@ -522,4 +409,35 @@ func TestMismatch(t *testing.T) {
 			only(t, server)
 		})
 	}
+}
+
+// A create goes on under the name at which an earlier create with the ID ended as unknown, also if other names are free.
+func TestCreateAgainAtAName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, id := oncetest.NewServer(), NewID()
+		taken := configMap()
+		taken.SetName(id.Name("p-", 0))
+		taken.SetAnnotations(map[string]string{Annotation: NewID().Creation})
+		server.Put(taken)
+		server.Func(func(r *oncetest.Request) oncetest.Fault {
+			switch {
+			case r.Name == taken.GetName():
+				return nil
+			case r.Verb == "create":
+				return oncetest.DropResponse
+			}
+			return oncetest.DropRequest
+		})
+		c := creatorFor(t, server.Config(), func(s *Settings) { s.RetryTimeout = 100 * time.Millisecond })
+		r, err := c.Create(t.Context(), configMapMapping, configMap(), id)
+		if err == nil || r.Outcome != protocol.Unknown || r.Name != id.Name("p-", 1) {
+			t.Fatalf("%v of %q, want an error, and unknown of %q: %v", r.Outcome, r.Name, id.Name("p-", 1), err)
+		}
+		server.Clear()
+		server.Remove(taken)
+		again, err := c.Create(t.Context(), configMapMapping, configMap(), id.At(r.Name))
+		if err != nil || again.Outcome != protocol.Found || again.Name != r.Name || len(server.Objects()) != 1 {
+			t.Errorf("%v of %q, want found of %q, and 1 object: %v: %v", again.Outcome, again.Name, r.Name, err, server.Requests())
+		}
+	})
 }

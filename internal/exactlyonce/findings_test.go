@@ -2,14 +2,11 @@ package exactlyonce
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
-	"strings"
 	"testing"
 
-	"k8s.io/client-go/rest"
-
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
@@ -20,13 +17,21 @@ func TestSpecifiedFindings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var vectors []specified
+	var vectors []struct {
+		Comment, Request, ContentType, Body, Finding string
+		Status                                       int
+		NotServed                                    bool // then kube-apiserver sent the response
+	}
 	if err := json.Unmarshal(text, &vectors); err != nil || len(vectors) < 80 {
 		t.Fatalf("%d responses, %v", len(vectors), err)
 	}
 	const name = "once-bcdfghjklm"
 	for _, v := range vectors {
-		c := creatorFor(t, &rest.Config{Host: "http://server.invalid", Transport: v})
+		fault := oncetest.Respond(v.Status, v.ContentType, v.Body)
+		if v.NotServed {
+			fault = withHeader(fault, "Audit-Id", "1")
+		}
+		c := creatorFor(t, always(fault).Config())
 		client, err := c.clientFor(configMapMapping.GroupVersionKind.GroupVersion())
 		if err != nil {
 			t.Fatal(err)
@@ -47,22 +52,4 @@ func TestSpecifiedFindings(t *testing.T) {
 			t.Errorf("%s: %s: %s, want %s (%v)", v.Request, v.Comment, seen.Finding, v.Finding, seen.Err)
 		}
 	}
-}
-
-// specified is an entry of docs/spec/findings.json. It is a transport that responds with it.
-type specified struct {
-	Comment, Request, ContentType, Body, Finding string
-	Status                                       int
-	NotServed                                    bool // then kube-apiserver sent the response
-}
-
-func (v specified) RoundTrip(req *http.Request) (*http.Response, error) {
-	header := http.Header{"Content-Type": {v.ContentType}}
-	if v.NotServed {
-		header.Set("Audit-Id", "1")
-	}
-	return &http.Response{
-		StatusCode: v.Status, Header: header, Body: io.NopCloser(strings.NewReader(v.Body)),
-		ContentLength: int64(len(v.Body)), Request: req,
-	}, nil
 }

@@ -1,10 +1,16 @@
 package exactlyonce
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
@@ -58,5 +64,28 @@ func TestCreateBriefly(t *testing.T) {
 	result, err = c.Create(t.Context(), configMapMapping, configMap(), id)
 	if err != nil || result.Outcome != protocol.Found || result.Object.Object["data"] == nil {
 		t.Errorf("%v, object %v, want found, and an object with data: %v", result.Outcome, result.Object, err)
+	}
+}
+
+// A protobuf body has the metadata of the object.
+func TestProtobuf(t *testing.T) {
+	object := &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "p-x", GenerateName: "p-", Namespace: "ns", UID: "u", ResourceVersion: "7", CreationTimestamp: metav1.Unix(1, 0),
+			Labels: map[string]string{"a": "b"}, Annotations: map[string]string{Annotation: "c"},
+		},
+	}
+	want, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body bytes.Buffer
+	if err := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(object, &body); err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeProtobuf(bytes.TrimPrefix(body.Bytes(), protobufMagic))
+	if err != nil || briefly(got) != briefly(&unstructured.Unstructured{Object: want}) {
+		t.Errorf("%v, want %v: %v", got, want, err)
 	}
 }

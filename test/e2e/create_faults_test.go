@@ -183,7 +183,7 @@ func TestCreateWithFaults(t *testing.T) {
 	t.Parallel()
 	for i, fault := range faultproxy.Faults {
 		for j, way := range ways {
-			// The object may refer to the other one: TestRefusalThatNamesAnotherObject.
+			// The object may refer to the other one, so this is a refusal (docs/spec/findings.json).
 			refused := fault.Name == "another object's 404"
 			if way.faults == nil && refused || way.faults != nil && !slices.Contains(way.faults, fault.Name) {
 				continue
