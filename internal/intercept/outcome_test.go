@@ -53,11 +53,6 @@ func TestWords(t *testing.T) {
 			f.proxy.Wait()
 			return f.posted(generated)
 		}, exists},
-		"kept, response lost": {func(f *fixture) *fixture {
-			f.abandon(oncetest.DropResponse)
-			f.proxy.Wait()
-			return f.posted(generated)
-		}, exists},
 		"kept, response lost, and not read": {func(f *fixture) *fixture {
 			f.abandon(oncetest.DropResponse)
 			f.proxy.Wait()

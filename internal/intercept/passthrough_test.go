@@ -2,7 +2,6 @@ package intercept
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -17,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/http2"
-	"golang.org/x/net/http2/hpack"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,7 +25,13 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
+
+// insecure returns the configuration of a client that trusts every certificate.
+func insecure(host string) *rest.Config {
+	return &rest.Config{Host: host, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+}
 
 // passing returns the front of a proxy to a server with the handler.
 func passing(t *testing.T, handler http.HandlerFunc) *fixture {
@@ -38,7 +41,8 @@ func passing(t *testing.T, handler http.HandlerFunc) *fixture {
 	upstream.StartTLS()
 	t.Cleanup(upstream.Close)
 	return newFixture(t, func(c *Config) {
-		c.Passthrough = &rest.Config{Host: upstream.URL, BearerToken: "theirs", TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+		c.Passthrough = insecure(upstream.URL)
+		c.Passthrough.BearerToken = "theirs"
 	})
 }
 
@@ -120,7 +124,7 @@ func TestPassesThrough(t *testing.T) {
 }
 
 // send sends the header of a request over HTTP/1.1.
-func (f *fixture) send(method, path, header string) (net.Conn, *bufio.Reader) {
+func (f *fixture) send(method, path, header string) (*tls.Conn, *bufio.Reader) {
 	f.t.Helper()
 	conn, err := tls.Dial("tcp", f.config.Host, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}}) //nolint:gosec // a test
 	if err != nil {
@@ -168,6 +172,13 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
+// client is a client of the proxy.
+func (f *fixture) client(protocol string) kubernetes.Interface {
+	config := insecure("https://" + f.config.Host)
+	config.BearerToken, config.NextProtos = token, []string{protocol}
+	return kubernetes.NewForConfigOrDie(config)
+}
+
 // If the server is unreachable, the client gets a 502 with the reason, which kubectl prints.
 func TestUnreachable(t *testing.T) {
 	closed, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -176,31 +187,38 @@ func TestUnreachable(t *testing.T) {
 	}
 	_ = closed.Close()
 	f := newFixture(t, func(c *Config) { c.Passthrough = &rest.Config{Host: "https://" + closed.Addr().String()} })
-	client, err := kubernetes.NewForConfig(&rest.Config{
-		Host: "https://" + f.config.Host, BearerToken: token, TLSClientConfig: rest.TLSClientConfig{Insecure: true},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = client.Discovery().ServerVersion()
+	_, err = f.client("h2").Discovery().ServerVersion()
 	if apistatus.Code(err) != http.StatusBadGateway || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("%v, want a 502 with the reason", err)
 	}
 }
 
-// A token that is rotated while the program runs fails no request that can be sent again. Without wrap, each program
-// that starts reads the new one.
+// catPlugin is a credential plugin that prints a file.
+func catPlugin(file string) *clientcmdapi.ExecConfig {
+	return &clientcmdapi.ExecConfig{
+		APIVersion: "client.authentication.k8s.io/v1", Command: "cat", Args: []string{file},
+		InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+	}
+}
+
+const credential = `{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":%q}}`
+
+// A token that is rotated while the program runs fails no request that can be sent again, also one of a credential
+// plugin. Without wrap, each program that starts reads the new one.
 func TestRotatedToken(t *testing.T) {
 	named := strings.Replace(generated, `"generateName"`, `"name":"b","generateName"`, 1)
 	for name, test := range map[string]struct {
 		method, path, body string
 		status             int
+		format             string // of the file
 	}{
-		"create":          {http.MethodPost, configMaps, generated, 201},
-		"first of a type": {http.MethodPost, "/apis/batch/v1/namespaces/ns/jobs", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"generateName":"a-"}}`, 201},
-		"read":            {http.MethodGet, configMaps, "", 200},
-		"named":           {http.MethodPost, configMaps, named, 201},
-		"delete":          {http.MethodDelete, configMaps + "/c", `{"kind":"DeleteOptions","apiVersion":"v1"}`, 200},
+		"create":          {http.MethodPost, configMaps, generated, 201, "%s"},
+		"first of a type": {http.MethodPost, "/apis/batch/v1/namespaces/ns/jobs", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"generateName":"a-"}}`, 201, "%s"},
+		"read":            {http.MethodGet, configMaps, "", 200, "%s"},
+		"named":           {http.MethodPost, configMaps, named, 201, "%s"},
+		"delete":          {http.MethodDelete, configMaps + "/c", `{"kind":"DeleteOptions","apiVersion":"v1"}`, 200, "%s"},
+		"create, plugin":  {http.MethodPost, configMaps, generated, 201, credential},
+		"read, plugin":    {http.MethodGet, configMaps, "", 200, credential},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -220,18 +238,23 @@ func TestRotatedToken(t *testing.T) {
 			}))
 			t.Cleanup(upstream.Close)
 			file := filepath.Join(t.TempDir(), "token")
-			if err := os.WriteFile(file, []byte("first"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			f := newFixture(t, func(c *Config) {
-				c.Passthrough = &rest.Config{Host: upstream.URL, BearerTokenFile: file, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
-				c.Creates = c.Passthrough
-			})
-			for i, token := range []string{"first", "second"} {
+			rotate := func(token string) {
 				valid.Store(&token)
-				if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
+				if err := os.WriteFile(file, fmt.Appendf(nil, test.format, token), 0o600); err != nil {
 					t.Fatal(err)
 				}
+			}
+			rotate("first")
+			f := newFixture(t, func(c *Config) {
+				c.Passthrough = insecure(upstream.URL)
+				if c.Creates = c.Passthrough; test.format == credential {
+					c.Passthrough.ExecProvider = catPlugin(file)
+				} else {
+					c.Passthrough.BearerTokenFile = file
+				}
+			})
+			for i, token := range []string{"first", "second"} {
+				rotate(token)
 				r := f.request(t.Context(), test.method, test.path, test.body)
 				if i == 0 { // creates, and requests that pass through, have read the first token
 					f.do(f.request(t.Context(), http.MethodGet, configMaps, ""))
@@ -264,7 +287,8 @@ func TestUnauthorizedByAnotherProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := newFixture(t, func(c *Config) {
-		c.Passthrough = &rest.Config{Host: upstream.URL, BearerTokenFile: token, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+		c.Passthrough = insecure(upstream.URL)
+		c.Passthrough.BearerTokenFile = token
 	})
 	const shop = "/api/v1/namespaces/ns/services/shop/proxy"
 	for path, body := range map[string]string{shop: "{}", shop + "/orders": "{}", shop + "/order": ""} {
@@ -278,48 +302,19 @@ func TestUnauthorizedByAnotherProgram(t *testing.T) {
 
 // A request that the server didn't read before it ended the connection is sent again, as without the proxy.
 func TestGoAway(t *testing.T) {
-	var connections atomic.Int32
-	upstream := httptest.NewUnstartedServer(nil)
-	upstream.TLS = &tls.Config{NextProtos: []string{"h2"}}
-	upstream.Config.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){
-		"h2": func(_ *http.Server, conn *tls.Conn, _ http.Handler) { goAway(conn, connections.Add(1) == 1) },
-	}
-	upstream.StartTLS()
+	upstream := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(upstream.Close)
-	f := newFixture(t, func(c *Config) {
-		c.Passthrough = &rest.Config{Host: upstream.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	var requests atomic.Int32
+	proxy := faultproxy.New(t, insecure(upstream.URL), func(*http.Request) faultproxy.Fault {
+		if requests.Add(1) == 1 {
+			return faultproxy.GoAwayUnseen
+		}
+		return nil
 	})
+	f := newFixture(t, func(c *Config) { c.Passthrough = insecure(proxy.Config.Host) })
 	g := f.do(f.request(t.Context(), http.MethodDelete, configMaps+"/a", `{"kind":"DeleteOptions","apiVersion":"v1"}`))
-	if g.status != http.StatusOK || connections.Load() != 2 {
-		t.Errorf("%d %v after %d connections, want 200 after 2", g.status, g.object, connections.Load())
-	}
-}
-
-// goAway responds to requests with 200, or ends the connection after the first one.
-func goAway(conn net.Conn, ends bool) {
-	_, err := io.ReadFull(conn, make([]byte, len(http2.ClientPreface)))
-	framer := http2.NewFramer(conn, conn)
-	if err == nil {
-		err = framer.WriteSettings()
-	}
-	for err == nil {
-		var frame http2.Frame
-		if frame, err = framer.ReadFrame(); err != nil {
-			return
-		}
-		data, is := frame.(*http2.DataFrame)
-		switch {
-		case !is || !data.StreamEnded():
-		case ends:
-			_ = framer.WriteGoAway(0, http2.ErrCodeNo, nil)
-			return
-		default:
-			var headers bytes.Buffer
-			_ = hpack.NewEncoder(&headers).WriteField(hpack.HeaderField{Name: ":status", Value: "200"}) // of a Buffer
-			err = framer.WriteHeaders(http2.HeadersFrameParam{
-				StreamID: data.StreamID, BlockFragment: headers.Bytes(), EndHeaders: true, EndStream: true,
-			})
-		}
+	if g.status != http.StatusOK || requests.Load() != 2 {
+		t.Errorf("%d %v after %d requests, want 200 after 2", g.status, g.object, requests.Load())
 	}
 }
 
@@ -330,15 +325,9 @@ func TestLostConnection(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			client, err := kubernetes.NewForConfig(&rest.Config{
-				Host: "https://" + f.config.Host, BearerToken: token,
-				TLSClientConfig: rest.TLSClientConfig{Insecure: true, NextProtos: []string{protocol}},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			client := f.client(protocol)
 			f.Next("*", "configmaps", oncetest.DropRequest, oncetest.DropRequest)
-			_, err = client.CoreV1().ConfigMaps("ns").Get(t.Context(), "a", metav1.GetOptions{})
+			_, err := client.CoreV1().ConfigMaps("ns").Get(t.Context(), "a", metav1.GetOptions{})
 			if requests := len(f.Requests()); !apierrors.IsNotFound(err) || requests != 3 {
 				t.Errorf("%v after %d requests, want NotFound after 3", err, requests)
 			}
@@ -382,15 +371,10 @@ func TestDiscoveryFails(t *testing.T) {
 	}
 	for name, prepare := range map[string]func(*fixture){
 		"an untrusted certificate": to(&rest.Config{}),
-		"a credential plugin": to(&rest.Config{
-			TLSClientConfig: rest.TLSClientConfig{Insecure: true},
-			ExecProvider: &clientcmdapi.ExecConfig{
-				APIVersion: "client.authentication.k8s.io/v1", Command: "false", InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
-			},
-		}),
-		"a redirect":         page(302),
-		"the 404 of a proxy": page(404),
-		"the 403 of a proxy": page(403),
+		"a credential plugin":      to(&rest.Config{TLSClientConfig: rest.TLSClientConfig{Insecure: true}, ExecProvider: catPlugin("/nonesuch")}),
+		"a redirect":               page(302),
+		"the 404 of a proxy":       page(404),
+		"the 403 of a proxy":       page(403),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -411,19 +395,14 @@ func TestDiscoveryFails(t *testing.T) {
 func TestCredentialPluginFails(t *testing.T) {
 	upstream := httptest.NewTLSServer(oncetest.NewServer())
 	t.Cleanup(upstream.Close)
-	credential := filepath.Join(t.TempDir(), "credential")
-	if err := os.WriteFile(credential, []byte(`{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",
-		"status":{"token":"a","expirationTimestamp":"2000-01-01T00:00:00Z"}}`), 0o600); err != nil {
+	file := filepath.Join(t.TempDir(), "credential")
+	expired := strings.Replace(credential, `%q`, `"a","expirationTimestamp":"2000-01-01T00:00:00Z"`, 1)
+	if err := os.WriteFile(file, []byte(expired), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f := newFixture(t, func(c *Config) {
-		c.Creates = &rest.Config{
-			Host: upstream.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true},
-			ExecProvider: &clientcmdapi.ExecConfig{
-				APIVersion: "client.authentication.k8s.io/v1", Command: "cat", Args: []string{credential},
-				InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
-			},
-		}
+		c.Creates = insecure(upstream.URL)
+		c.Creates.ExecProvider = catPlugin(file)
 	})
 	for _, want := range []int{http.StatusCreated, http.StatusServiceUnavailable} {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -431,7 +410,7 @@ func TestCredentialPluginFails(t *testing.T) {
 		if g := f.do(f.request(ctx, http.MethodPost, configMaps, generated)); g.status != want {
 			t.Errorf("%d %v, want %d", g.status, g.object, want)
 		}
-		_ = os.Remove(credential)
+		_ = os.Remove(file)
 	}
 }
 
