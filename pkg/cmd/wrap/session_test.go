@@ -3,14 +3,12 @@ package wrap
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +18,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/intercept"
 	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
@@ -51,14 +50,22 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// The kubeconfig leads to the proxy from each directory, with the path of the server.
+// The kubeconfig leads to the proxy from each directory, with the path of the server and no credentials but the token.
 func TestKubeconfig(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("TMPDIR", ".")
 	s := &session{}
 	foreign := &connection.Foreign{Passing: &rest.Config{Host: "https://host/k8s/"}, Name: "c"}
-	if err := s.writeKubeconfig(foreign, intercept.Config{Host: "127.0.0.1:20000"}, nil); err != nil {
+	foreign.Passing.KeyData = []byte("secret")
+	if err := s.writeKubeconfig(foreign, intercept.Config{Host: "127.0.0.1:20000", Token: "token"}, []byte("ca")); err != nil {
 		t.Fatal(err)
+	}
+	config, err := clientcmd.LoadFromFile(s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if user := config.AuthInfos[""]; user.Token != "token" || user.ClientKeyData != nil || config.Clusters[""].CertificateAuthorityData == nil {
+		t.Errorf("%+v of %+v, want only the token, and a certificate", user, config.Clusters[""])
 	}
 	if s.address != "https://127.0.0.1:20000/k8s" || !filepath.IsAbs(s.path) || s.changed() {
 		t.Errorf("%s in %s, want the path /k8s and an absolute path", s.address, s.path)
@@ -82,6 +89,9 @@ func TestEnvironment(t *testing.T) {
 		if !slices.Equal(got, []string{want}) {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	if cacheDirectory("a") == cacheDirectory("b") { // two clusters, whose proxies can have one port
+		t.Errorf("the caches of two clusters are %s", cacheDirectory("a"))
 	}
 	if i := slices.IndexFunc(all, func(v string) bool { return strings.HasPrefix(v, "KUBERNETES_SERVICE_") }); i >= 0 {
 		t.Errorf("%s is still there", all[i])
@@ -175,24 +185,6 @@ func TestRotatedTokenOfAKey(t *testing.T) {
 	}
 }
 
-// A variable that leads past the proxy, or has a token that the proxy would refuse, is an error.
-func TestBypasses(t *testing.T) {
-	for _, name := range []string{
-		"ARGO_SERVER", "HELM_KUBEAPISERVER", "HELM_KUBETOKEN", "K8S_AUTH_API_KEY", "K8S_AUTH_HOST", "KUBERNETES_AUTH_TOKEN",
-		"KUBERNETES_MASTER", "KUBE_HOST", "KUBE_TOKEN",
-	} {
-		t.Run(name, func(t *testing.T) {
-			if err := checkEnvironment(); err != nil {
-				t.Fatal(err)
-			}
-			t.Setenv(name, "https://server")
-			if err := checkEnvironment(); err == nil || !strings.Contains(err.Error(), name) {
-				t.Errorf("%v, want an error that names %s", err, name)
-			}
-		})
-	}
-}
-
 // The help names the limits of Windows, there only.
 func TestLimits(t *testing.T) {
 	if got := limitsOf("windows"); !strings.HasPrefix(got, "\n\nOn Windows, wrap can't send a signal") || limitsOf("linux") != "" {
@@ -241,53 +233,4 @@ func TestClosedStdin(t *testing.T) {
 	if _, err := writer.WriteString("input"); !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("%v, want %v", err, syscall.EPIPE)
 	}
-}
-
-// Python 3.13 verifies certificates strictly, and accepts these.
-func TestStrictCertificates(t *testing.T) {
-	authority, leaf, err := newCertificates()
-	if err != nil {
-		t.Fatal(err)
-	}
-	address, err := listenTLS(t, leaf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := t.TempDir() + "/ca.pem"
-	if err := os.WriteFile(file, authority, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	script := `import socket, ssl, sys
-context = ssl.create_default_context(cafile=sys.argv[1])
-context.verify_flags |= ssl.VERIFY_X509_STRICT
-for name in "127.0.0.1", "localhost":
-    with socket.create_connection(("127.0.0.1", int(sys.argv[2]))) as s, context.wrap_socket(s, server_hostname=name) as c:
-        assert c.recv(2) == b"ok"
-`
-	_, port, _ := strings.Cut(address, ":")
-	if out, err := exec.CommandContext(t.Context(), "/usr/bin/python3", "-c", script, file, port).CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-func listenTLS(t *testing.T, leaf tls.Certificate) (address string, err error) {
-	t.Helper()
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
-		Certificates: []tls.Certificate{leaf}, MinVersion: tls.VersionTLS12,
-	})
-	if err != nil {
-		return "", err
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = conn.Write([]byte("ok"))
-			_ = conn.Close()
-		}
-	}()
-	return listener.Addr().String(), nil
 }
