@@ -80,35 +80,6 @@ func TestCandidatesAreGeneratedNames(t *testing.T) {
 	})
 }
 
-// Every character is equally likely in every position. With 27 cells and
-// 200,000 names, chance alone exceeds 90 once in 10^8 (the names are fixed, so
-// this never flakes);
-// an index taken modulo 27 from every byte gives about 555.
-func TestCandidateIsUnbiased(t *testing.T) {
-	const n = 200_000
-	var seen [SuffixLength]map[byte]float64
-	for i := range seen {
-		seen[i] = map[byte]float64{}
-	}
-	for attempt := range uint32(n) {
-		name := Candidate("p", "v1-unbiased", attempt)
-		for i := range seen {
-			seen[i][name[1+i]]++
-		}
-	}
-	expected := float64(n) / float64(len(Alphabet))
-	for i := range seen {
-		var chi2 float64
-		for _, c := range []byte(Alphabet) {
-			d := seen[i][c] - expected
-			chi2 += d * d / expected
-		}
-		if chi2 > 90 {
-			t.Errorf("position %d: chi-square with 26 degrees of freedom is %.1f", i, chi2)
-		}
-	}
-}
-
 func FuzzSplit(f *testing.F) {
 	f.Add("job-74r6t")
 	f.Add("\xff\x00bbbbb")

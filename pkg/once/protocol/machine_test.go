@@ -69,28 +69,6 @@ func TestClocksDiffer(t *testing.T) {
 	}
 }
 
-// Until a response is observed, calling Next again gives the same request.
-func TestNextIsTheSame(t *testing.T) {
-	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	m := New(generated, now)
-	for _, o := range []Finding{NotStored, Conflict, Foreign, Lost, Absent, Stored} {
-		action := m.Next(now)
-		for wait, waits := action.(Wait); waits; wait, waits = action.(Wait) {
-			if now = wait.Until; m.Next(now) != wait.Then {
-				t.Errorf("after the pause comes %+v, want %+v", m.Next(now), wait.Then)
-			}
-			action = m.Next(now)
-		}
-		if again := m.Next(now); again != action {
-			t.Errorf("%+v, and then %+v", action, again)
-		}
-		m.Observe(now, Observation{Finding: o})
-	}
-	if d, is := m.Next(now).(Done); !is || d.Outcome != Created || d.Name != "p-1" || d.Attempts != 2 {
-		t.Errorf("the end is %+v, want that p-1 was created with 2 attempts", m.Next(now))
-	}
-}
-
 // After an interrupt no POST is sent. An object in doubt is read, until the time for that is over, and that stays over.
 func TestInterrupt(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -119,17 +97,6 @@ func TestInterrupt(t *testing.T) {
 			t.Errorf("%s: %+v, want the outcome %q because of the interrupt", name, end, test.want)
 		} else if _, reads := action.(Get); reads != (test.want == "") {
 			t.Errorf("%s: the next action is %#v, want the outcome %q, or a GET without one", name, action, test.want)
-		}
-	}
-}
-
-// The times of rechecks are documented in docs/internals/create-protocol.md.
-func TestRecheckTime(t *testing.T) {
-	for want, c := range map[time.Duration]Config{
-		13 * time.Second: {}, 0: {Rechecks: []time.Duration{}}, time.Minute: {Rechecks: []time.Duration{time.Minute}},
-	} {
-		if got := c.RecheckTime(); got != want {
-			t.Errorf("with the rechecks %v: %v, want %v", c.Rechecks, got, want)
 		}
 	}
 }
