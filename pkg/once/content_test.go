@@ -54,21 +54,6 @@ func TestOtherContent(t *testing.T) {
 	}
 }
 
-// A later change of the object, such as by another controller, doesn't count as other content.
-func TestChangedLater(t *testing.T) {
-	server := oncetest.NewServer()
-	creator := creatorFor(server)
-	id := keyID(t, "order-17")
-	mustCreate(t, creator, configMap(), id, once.Created)
-	held := server.Objects()[0]
-	held.Object["data"] = map[string]any{"value": "changed"}
-	server.Put(held)
-	object := configMap()
-	if result, err := creator.Create(t.Context(), object, id); err != nil || result.Differs || object.Data["value"] != "changed" {
-		t.Errorf("%+v, %v; the object is %+v", result, err, object)
-	}
-}
-
 // The namespace in the manifest of a cluster-scoped object doesn't count as content, because no server stores it.
 func TestClusterScopedContent(t *testing.T) {
 	server := oncetest.NewServer()

@@ -2,10 +2,8 @@ package once
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,22 +13,9 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
-
-// responding is a transport that responds with one text to each request.
-type responding struct {
-	status      int
-	contentType string
-	body        string
-}
-
-func (r responding) RoundTrip(req *http.Request) (*http.Response, error) {
-	return &http.Response{
-		StatusCode: r.status, Header: http.Header{"Content-Type": {r.contentType}},
-		Body: io.NopCloser(strings.NewReader(r.body)), ContentLength: int64(len(r.body)), Request: req,
-	}, nil
-}
 
 // Each response of docs/spec/findings.json has its finding, as client-go reads it.
 func TestFindings(t *testing.T) {
@@ -47,7 +32,9 @@ func TestFindings(t *testing.T) {
 		t.Fatalf("%d responses, %v", len(vectors), err)
 	}
 	for _, v := range vectors {
-		o := sending(t, responding{v.Status, v.ContentType, v.Body})
+		server := oncetest.NewServer()
+		server.Always("*", "*", oncetest.Respond(v.Status, v.ContentType, v.Body))
+		o := sending(t, server.Config())
 		o.unserved = v.NotServed
 		send := o.post
 		if v.Request == http.MethodGet {
@@ -64,9 +51,9 @@ func TestFindings(t *testing.T) {
 }
 
 // sending returns an operation whose requests have the response given.
-func sending(t *testing.T, transport http.RoundTripper) *operation {
+func sending(t *testing.T, config *rest.Config) *operation {
 	t.Helper()
-	client, err := dynamic.NewForConfig(&rest.Config{Host: "http://server.invalid", Transport: transport})
+	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,26 +82,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A webhook changes the object that is stored, and the client sees that.
-func TestMutate(t *testing.T) {
-	server := oncetest.NewServer()
-	client := configMapsOf(server.Config())
-	sent := named("a")
-	sent.Annotations = map[string]string{"a": "b"}
-	strip := func(o *unstructured.Unstructured) { o.SetAnnotations(nil) }
-	rename := func(o *unstructured.Unstructured) { o.SetName("x") }
-	server.Next("create", "*", oncetest.Mutate(strip, nil), oncetest.Mutate(rename, oncetest.DropResponse))
-	if object := create(t, client, sent); len(object.Annotations) > 0 || object.Name != "a" {
-		t.Errorf("%s with %v, want a without annotations", object.Name, object.Annotations)
-	}
-	if _, err := client.Create(t.Context(), named("c"), metav1.CreateOptions{}); err == nil || server.Objects()[1].GetName() != "x" {
-		t.Errorf("%v, object %v, want an error and the name x", err, server.Objects()[1])
-	}
-	if r := server.Requests()[1]; r.Sent.GetName() != "c" || r.Name != "c" {
-		t.Errorf("the record has %s instead of the name that the client sent", r.Name)
-	}
-}
-
 // A rule applies to its verb and resource only, and the first rule decides.
 func TestRules(t *testing.T) {
 	server := oncetest.NewServer()

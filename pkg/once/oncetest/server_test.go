@@ -1,26 +1,19 @@
 package oncetest_test
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	v1 "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/restmapper"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
@@ -66,62 +59,6 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Each client of client-go works, also for custom types.
-func TestClients(t *testing.T) {
-	server := oncetest.NewServer(oncetest.Type{Group: "example.com", Version: "v1", Kind: "Widget", ClusterScoped: true})
-	config := server.Config()
-	found, err := restmapper.GetAPIGroupResources(discovery.NewDiscoveryClientForConfigOrDie(config))
-	if err != nil {
-		t.Fatal(err)
-	}
-	mapping, err := restmapper.NewDiscoveryRESTMapper(found).RESTMapping(schema.GroupKind{Group: "example.com", Kind: "Widget"})
-	if err != nil || mapping.Scope.Name() != meta.RESTScopeNameRoot {
-		t.Fatalf("%+v, want a cluster-scoped type: %v", mapping, err)
-	}
-	widget := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "example.com/v1", "kind": "Widget", "spec": map[string]any{"size": int64(1)},
-		"metadata": map[string]any{"name": "w", "labels": map[string]any{"a": "b"}},
-	}}
-	made, err := dynamic.NewForConfigOrDie(config).Resource(mapping.Resource).Create(t.Context(), widget, metav1.CreateOptions{})
-	if err != nil || made.Object["spec"] == nil {
-		t.Fatalf("%+v, want an object with its spec: %v", made, err)
-	}
-	partial := metadata.NewForConfigOrDie(config).Resource(mapping.Resource)
-	list, err := partial.List(t.Context(), metav1.ListOptions{LabelSelector: "a=b"})
-	if err != nil || len(list.Items) != 1 || list.Items[0].UID != made.GetUID() {
-		t.Errorf("%+v, want one with the UID %s: %v", list, made.GetUID(), err)
-	}
-	if one, err := partial.Get(t.Context(), "w", metav1.GetOptions{}); err != nil || one.Name != "w" {
-		t.Errorf("%+v, want w: %v", one, err)
-	}
-}
-
-// Discovery has the same types in both of its forms.
-func TestDiscovery(t *testing.T) {
-	client := discovery.NewDiscoveryClientForConfigOrDie(oncetest.NewServer().Config())
-	var found [2][]string
-	for i := range found {
-		client.UseLegacyDiscovery = i == 1
-		_, lists, err := client.ServerGroupsAndResources()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, list := range lists {
-			for _, r := range list.APIResources {
-				found[i] = append(found[i], fmt.Sprintln(list.GroupVersion, r.Name, r.SingularName, r.Kind, r.Namespaced, r.Verbs))
-			}
-		}
-	}
-	slices.Sort(found[0])
-	slices.Sort(found[1])
-	if !slices.Equal(found[0], found[1]) || !slices.Contains(found[0], "batch/v1 cronjobs cronjob CronJob true [create delete get list update watch]\n") {
-		t.Errorf("%q\n%q", found[0], found[1])
-	}
-	if version, err := client.ServerVersion(); err != nil || version.Major != "1" {
-		t.Errorf("%v, want 1 as the major version: %v", version, err)
-	}
-}
-
 // Other clients store and delete objects without faults.
 func TestPutAndRemove(t *testing.T) {
 	server := oncetest.NewServer()
@@ -151,41 +88,6 @@ func TestPutAndRemove(t *testing.T) {
 	everything := func(metav1.Object) string { return "x" }
 	if violations := server.Check(everything, nil); len(violations) > 0 { // one after the other
 		t.Error(violations)
-	}
-}
-
-// An update replaces the object but for its status, unless it is of the status.
-func TestUpdate(t *testing.T) {
-	server := oncetest.NewServer()
-	jobs := kubernetes.NewForConfigOrDie(server.Config()).BatchV1().Jobs("ns")
-	job, err := jobs.Create(t.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := job.DeepCopy()
-	job.Status.Succeeded, job.Labels = 1, map[string]string{"x": "y"}
-	if job, err = jobs.UpdateStatus(t.Context(), job, metav1.UpdateOptions{}); err != nil || job.Labels != nil || job.Status.Succeeded != 1 {
-		t.Fatalf("labels %v, %d succeeded, want none and 1: %v", job.Labels, job.Status.Succeeded, err)
-	}
-	if _, err := jobs.Update(t.Context(), old, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
-		t.Error(err)
-	}
-	job.Status.Succeeded, job.Labels = 2, map[string]string{"x": "y"}
-	if job, err = jobs.Update(t.Context(), job, metav1.UpdateOptions{}); err != nil || job.Labels["x"] != "y" || job.Status.Succeeded != 1 || job.UID != old.UID {
-		t.Errorf("labels %v, %d succeeded, UID %s, want x: y, 1 and %s: %v", job.Labels, job.Status.Succeeded, job.UID, old.UID, err)
-	}
-	old = job.DeepCopy()
-	job.Labels = map[string]string{"x": "z"}
-	if job, err = jobs.Update(t.Context(), job, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil || job.Labels["x"] != "z" {
-		t.Errorf("labels %v, want x: z: %v", job.Labels, err)
-	}
-	if job, err = jobs.Update(t.Context(), old, metav1.UpdateOptions{}); err != nil || job.ResourceVersion != old.ResourceVersion {
-		t.Errorf("the resourceVersion %s after a dry run and an update without a change, want %s: %v", job.ResourceVersion, old.ResourceVersion, err)
-	}
-	missing := old.DeepCopy()
-	missing.Name = "b"
-	if _, err := jobs.Update(t.Context(), missing, metav1.UpdateOptions{}); !apierrors.IsNotFound(err) {
-		t.Error(err)
 	}
 }
 

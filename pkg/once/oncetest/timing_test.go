@@ -140,16 +140,6 @@ func TestViolation(t *testing.T) {
 	})
 }
 
-// watchOf sends a watch, without a client that retries.
-func watchOf(ctx context.Context, t *testing.T, server *oncetest.Server) (*http.Response, error) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://oncetest.invalid/api/v1/configmaps?watch=true", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return server.RoundTrip(req)
-}
-
 // A connection that is lost during a watch doesn't wait for the end of the watch.
 func TestLostWatch(t *testing.T) {
 	for name, fault := range map[string]oncetest.Fault{"DropResponse": oncetest.DropResponse, "CutResponse": oncetest.CutResponse} {
@@ -159,7 +149,11 @@ func TestLostWatch(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			start := time.Now()
-			resp, err := watchOf(ctx, t, server)
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://oncetest.invalid/api/v1/configmaps?watch=true", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := server.RoundTrip(req)
 			if err == nil {
 				_, err = io.ReadAll(resp.Body)
 				_ = resp.Body.Close()
@@ -168,20 +162,5 @@ func TestLostWatch(t *testing.T) {
 				t.Errorf("%s: %v after %s", name, err, time.Since(start))
 			}
 		})
-	}
-}
-
-// The body of a watch can be closed twice, as any body.
-func TestCloseWatchTwice(t *testing.T) {
-	server := oncetest.NewServer()
-	server.Next("watch", "configmaps", nil, oncetest.StaleRead(time.Hour))
-	for range 2 {
-		resp, err := watchOf(t.Context(), t, server)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(resp.Body.Close(), resp.Body.Close()); err != nil {
-			t.Error(err)
-		}
 	}
 }
