@@ -298,8 +298,9 @@ type history struct {
 	log    func(k *kubelet, w http.ResponseWriter, r *http.Request, n int)
 	before []phase // none for a container that has ended when it is followed
 	last   *corev1.Pod
-	lines  []string // nil if the lines don't matter
-	gaps   []string // the beginnings of their reasons
+	unseen *corev1.Pod // instead of last, and the informer doesn't report it
+	lines  []string    // nil if the lines don't matter
+	gaps   []string    // the beginnings of their reasons
 	within time.Duration
 }
 
@@ -321,6 +322,7 @@ func (h history) play(t *testing.T) {
 	}
 	k.log = func(w http.ResponseWriter, r *http.Request, n int) { h.log(k, w, r, n) }
 	f, began := follow(t, k), time.Now()
+	f.sources = pods.Sources([]pods.Owner{{Namespace: "ns", Name: "p", UID: "ours"}})
 	for _, phase := range h.before {
 		k.set(f, phase.pod)
 		k.requested(phase.requests)
@@ -328,7 +330,11 @@ func (h history) play(t *testing.T) {
 	if h.last == nil {
 		h.last = podIn("ours", ends, corev1.PodSucceeded)
 	}
-	k.set(f, h.last)
+	if h.unseen != nil {
+		k.becomes(h.unseen)
+	} else {
+		k.set(f, h.last)
+	}
 	f.Drain()
 	if diff := cmp.Diff(h.lines, k.lines); h.lines != nil && diff != "" {
 		t.Errorf("other lines (-want +got):\n%s", diff)
@@ -462,6 +468,17 @@ func TestHistories(t *testing.T) {
 			responses: []string{line(1, "first"), strings.TrimSuffix(line(2, "second"), "\n")},
 			lines:     []string{"first", "second"}, gaps: []string{"the log was rotated"},
 		},
+		// It may have more lines.
+		"a Pod that is deleted when the wait ends": {
+			log: func(_ *kubelet, w http.ResponseWriter, r *http.Request, n int) {
+				fmt.Fprint(w, line(1, "first"))
+				if n > 1 {
+					<-r.Context().Done()
+				}
+			},
+			before: running(2), unseen: podIn("theirs", ends, corev1.PodSucceeded),
+			lines: []string{"first"}, gaps: []string{"the Pod was deleted"},
+		},
 		"an endless stream after the end": {
 			log: func(_ *kubelet, w http.ResponseWriter, r *http.Request, n int) {
 				for i := range 3600 {
@@ -557,30 +574,6 @@ func TestAnotherPodOfTheName(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A Pod that is deleted when the wait ends may have more lines, even if the informer doesn't report the delete yet.
-func TestDeletedAtTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		k := &kubelet{}
-		k.log = func(w http.ResponseWriter, r *http.Request, n int) {
-			fmt.Fprint(w, line(1, "first"))
-			if n > 1 {
-				<-r.Context().Done()
-			}
-		}
-		f := follow(t, k)
-		f.sources = pods.Sources([]pods.Owner{{Namespace: "ns", Name: "p", UID: "ours"}})
-		k.set(f, podIn("ours", runs, corev1.PodRunning))
-		k.requested(2)
-		k.mu.Lock()
-		k.pod = podIn("theirs", ends, corev1.PodSucceeded)
-		k.mu.Unlock()
-		f.Drain()
-		if gaps := k.gaps(); len(k.lines) != 1 || len(gaps) != 1 || gaps[0].Reason != "the Pod was deleted" {
-			t.Errorf("lines %q, gaps %+v, want one of each, for the deletion", k.lines, gaps)
-		}
-	})
 }
 
 // The informer is behind the list of Drain. Its older state doesn't end the log of a container that has ended.

@@ -170,8 +170,7 @@ func TestReadme(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	p.starts("migrate")
-	p.write("migrate", 0, "migrating")
+	p.starts("migrate", "migrating")
 	p.ends("migrate", 0, 0)
 	finish(t, owner)
 

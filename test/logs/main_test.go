@@ -194,18 +194,6 @@ func (p *pod) write(container string, run int, lines ...string) {
 	p.wrote[container] = append(p.wrote[container], lines...)
 }
 
-// rotate replaces the log file of a container as the kubelet does.
-func (p *pod) rotate(container string, run int) {
-	p.t.Helper()
-	path := p.path(container, run, "log")
-	if err := os.Rename(path, path+"."+time.Now().Format("20060102-150405.000000")); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
 // status writes the status of the Pod.
 func (p *pod) status(change func(*corev1.PodStatus)) {
 	p.t.Helper()
@@ -276,16 +264,14 @@ func (p *pod) ends(container string, run, code int) {
 // runsAlone plays the only container of a Pod, and the end of the Pod.
 func (p *pod) runsAlone(code int, lines ...string) {
 	p.t.Helper()
-	p.starts("main")
-	p.write("main", 0, lines...)
+	p.starts("main", lines...)
 	p.ends("main", 0, code)
 }
 
 // run plays the first run of a container from its beginning to its end, with exit code 0.
 func (p *pod) run(container string, lines ...string) {
 	p.t.Helper()
-	p.starts(container)
-	p.write(container, 0, lines...)
+	p.starts(container, lines...)
 	p.ended(container, 0, 0)
 }
 
