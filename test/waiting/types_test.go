@@ -121,6 +121,7 @@ func TestTypes(t *testing.T) {
 			custom.install(t)
 			statuses := custom.written(t)
 			ns, name := harness.Namespace(t, server), strings.ToLower(custom.Kind)+"."+custom.kind().Group
+			objects := dynamicClient(t).Resource(custom.resource()).Namespace(ns)
 			input := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {generateName: x-}\nspec: %s\n", custom.APIVersion, custom.Kind, custom.Spec)
 			for state, want := range map[finished.State]struct {
 				code int
@@ -132,7 +133,7 @@ func TestTypes(t *testing.T) {
 			} {
 				controlled := make(chan error, 1)
 				go func() {
-					controlled <- custom.control(t.Context(), ns, statuses[finished.Running].Status, statuses[state].Status)
+					controlled <- custom.control(t.Context(), objects, statuses[finished.Running].Status, statuses[state].Status)
 				}()
 				waitIn(harness.As(t, server.Admin()), ns, input).Prints(t, want.code, name+"/x-xxxxx created\n", want.last)
 				if err := <-controlled; err != nil {
@@ -201,12 +202,7 @@ func dynamicClient(t *testing.T) dynamic.Interface {
 }
 
 // control acts like the controller for the object without a status. control sets one status after the other.
-func (c customType) control(ctx context.Context, namespace string, statuses ...json.RawMessage) error {
-	client, err := dynamic.NewForConfig(server.Admin())
-	if err != nil {
-		return err
-	}
-	objects := client.Resource(c.resource()).Namespace(namespace)
+func (c customType) control(ctx context.Context, objects dynamic.ResourceInterface, statuses ...json.RawMessage) error {
 	for ; ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
 		list, err := objects.List(ctx, metav1.ListOptions{})
 		if err != nil {
