@@ -353,10 +353,7 @@ func twoRuns(t *testing.T, rate float64) {
 		}
 		return nil
 	})
-	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--idempotency-key=twice", "--count=60"}
-	if rate > 0 {
-		args = append(args, "--request-timeout=5s")
-	}
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--idempotency-key=twice", "--count=60", "--request-timeout=10s"}
 	results := make(chan harness.Result, 2)
 	for range cap(results) {
 		u := harness.As(t, proxy.Config)
