@@ -92,16 +92,3 @@ func (c *cluster) kubectl(ctx context.Context, args ...string) error {
 	}
 	return nil
 }
-
-// names counts the ConfigMaps of a namespace.
-func (c *cluster) names(ctx context.Context, namespace string) (n int, err error) {
-	list, err := c.client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{Limit: 1, ResourceVersion: ""})
-	if err != nil {
-		return 0, err
-	}
-	n = len(list.Items)
-	if list.RemainingItemCount != nil {
-		n += int(*list.RemainingItemCount)
-	}
-	return n, nil
-}

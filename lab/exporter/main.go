@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/lab/crowd"
 	"github.com/kubectl-genname/kubectl-genname/lab/document"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
@@ -63,13 +64,13 @@ func run(ctx context.Context, container, write string, objects int) error {
 	var err error
 	for _, n := range []int{objects / 10, objects} { // a tenth of the objects, and all of them
 		err = errors.Join(err, onLab(ctx, container, func(l *lab) error {
-			row, err := l.measure(ctx, crowd{"crowd", prefixes, n / prefixes})
+			row, err := l.measure(ctx, crowd.Crowd{Name: "crowd", Namespaces: 1, Prefixes: prefixes, Names: n / prefixes})
 			text += row
 			return err
 		}))
 	}
 	err = errors.Join(err, onLab(ctx, container, func(l *lab) error {
-		result, err := l.growth(ctx, crowd{"tenant", objects, 1})
+		result, err := l.growth(ctx, crowd.Crowd{Name: "tenant", Namespaces: 1, Prefixes: objects, Names: 1})
 		text += result
 		return err
 	}))
@@ -117,8 +118,8 @@ func onLab(ctx context.Context, container string, run func(*lab) error) (err err
 }
 
 // measure returns the row of one population. measure fails if a bar is missed.
-func (l *lab) measure(ctx context.Context, c crowd) (string, error) {
-	if err := c.store(ctx, l.cluster); err != nil {
+func (l *lab) measure(ctx context.Context, c crowd.Crowd) (string, error) {
+	if err := c.Store(ctx, l.ControlPlane); err != nil {
 		return "", err
 	}
 	if err := l.exporter.start(ctx); err != nil {
@@ -134,25 +135,25 @@ func (l *lab) measure(ctx context.Context, c crowd) (string, error) {
 	}
 	heap, err := metric(text, "go_memstats_heap_inuse_bytes")
 	peak, err2 := l.exporter.highWater(ctx)
-	if err := errors.Join(err, err2, l.hasCounted(ctx, c.n()), l.exporter.stop(ctx)); err != nil {
+	if err := errors.Join(err, err2, l.hasCounted(ctx, c.N()), l.exporter.stop(ctx)); err != nil {
 		return "", err
 	}
 	median, slowest := took[len(took)/2], took[len(took)-1]
 	row := fmt.Sprintf("| %s | %d | %.0f s | %d MiB | %d MiB | %.1f ms | %.1f ms | %s |\n",
-		humanize.Grouped(c.n()), c.prefixes, counted.Seconds(), peak>>20, int64(heap)>>20,
+		humanize.Grouped(c.N()), c.Prefixes, counted.Seconds(), peak>>20, int64(heap)>>20,
 		milliseconds(median), milliseconds(slowest), humanize.Grouped(len(text)))
 	if peak > memoryBar || median > scrapeBar {
 		return row, fmt.Errorf("%d objects need %d MiB and %s per scrape, the bars are %d MiB and %s",
-			c.n(), peak>>20, median, memoryBar>>20, scrapeBar)
+			c.N(), peak>>20, median, memoryBar>>20, scrapeBar)
 	}
 	return row, nil
 }
 
 // growth describes the exporter while a tenant creates the names of a crowd. growth fails if the exporter needs more
 // memory than its limit, or stops.
-func (l *lab) growth(ctx context.Context, c crowd) (string, error) {
-	before := crowd{"crowd", prefixes, 10} // so that the exporter watches ConfigMaps from the beginning
-	if err := before.store(ctx, l.cluster); err != nil {
+func (l *lab) growth(ctx context.Context, c crowd.Crowd) (string, error) {
+	before := crowd.Crowd{Name: "crowd", Namespaces: 1, Prefixes: prefixes, Names: 10} // so that the exporter watches ConfigMaps from the beginning
+	if err := before.Store(ctx, l.ControlPlane); err != nil {
 		return "", err
 	}
 	if err := l.exporter.start(ctx); err != nil {
@@ -162,11 +163,11 @@ func (l *lab) growth(ctx context.Context, c crowd) (string, error) {
 		return "", err
 	}
 	began := time.Now()
-	if err := c.create(ctx, l.cluster); err != nil {
+	if err := c.Create(ctx, l.ControlPlane); err != nil {
 		return "", err
 	}
 	created := time.Since(began)
-	err := eventually(ctx, readyTimeout, func() error { return l.hasCounted(ctx, before.n()+c.n()) })
+	err := eventually(ctx, readyTimeout, func() error { return l.hasCounted(ctx, before.N()+c.N()) })
 	counted := time.Since(began) - created
 	peak, err2 := l.exporter.highWater(ctx)
 	if err := errors.Join(err, err2, l.exporter.stop(ctx)); err != nil {
@@ -174,11 +175,11 @@ func (l *lab) growth(ctx context.Context, c crowd) (string, error) {
 	}
 	limit := l.exporter.spec.Resources.Limits.Memory().Value()
 	if peak > limit {
-		err = fmt.Errorf("%d new prefixes need %d MiB, and the limit is %d MiB", c.prefixes, peak>>20, limit>>20)
+		err = fmt.Errorf("%d new prefixes need %d MiB, and the limit is %d MiB", c.Prefixes, peak>>20, limit>>20)
 	}
 	return fmt.Sprintf("\nWhile the exporter ran, a tenant created %s ConfigMaps in %.0f s, each with its own prefix. "+
 		"The exporter had counted all of them %.0f s later. Its peak of resident memory was %d MiB (limit %d MiB).\n",
-		humanize.Grouped(c.n()), created.Seconds(), counted.Seconds(), peak>>20, limit>>20), err
+		humanize.Grouped(c.N()), created.Seconds(), counted.Seconds(), peak>>20, limit>>20), err
 }
 
 // hasCounted returns an error unless the exporter has counted a number of ConfigMaps.

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/lab/crowd"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// measurement is a section of lab/benchmarks.md: several ways to do the same work.
+type measurement struct {
+	name, title string
+	version     string      // of kube-apiserver
+	documents   int         // of the file to create, or 0
+	objects     crowd.Crowd // the objects to list, if there is no file
+	columns     []column
+	ways        []way
+	bars        []bar
+}
+
+// way is a command. Its line begins with kubectl or genname, and FILE is the file to create. If the command succeeds,
+// count returns the number of objects in its output.
+type way struct {
+	name, line string
+	count      func(stdout string) int
+}
+
+// column is a value of each sample.
+type column struct {
+	title, format string
+	of            func(sample) float64
+}
+
+var (
+	elapsed = column{"time", "%.2f s", func(s sample) float64 { return s.Seconds }}
+	client  = column{"CPU", "%.2f s", func(s sample) float64 { return s.CPU }}
+	all     = column{"CPU, servers included", "%.2f s", func(s sample) float64 { return s.withServers }}
+	memory  = column{"peak memory", "%.1f MB", func(s sample) float64 { return float64(s.MaxRSS) / 1e6 }}
+	growth  = column{"the server grows by", "%.0f MB", func(s sample) float64 { return s.grows / 1e6 }}
+	wait    = column{"a small request of another client takes", "%.1f ms", func(s sample) float64 { return s.waits.median() }}
+
+	ofClients = []column{elapsed, client, all, memory}
+	ofServers = []column{elapsed, growth, wait}
+)
+
+// bar is the largest value that we accept.
+type bar struct {
+	what  string
+	value func(results) float64
+	most  float64
+}
+
+// results are the samples of each way.
+type results [][]sample
+
+func (r results) series(c column, way int) (s series) {
+	for _, sample := range r[way] {
+		s = append(s, c.of(sample))
+	}
+	return s
+}
+
+// over returns the ratio of the medians of two ways.
+func over(c column, way, to int) func(results) float64 {
+	return func(r results) float64 { return r.series(c, way).median() / r.series(c, to).median() }
+}
+
+// busy returns the time of a way, divided by its time if all cores had always been busy. No program with the same
+// processor time can be faster.
+func busy(way int) func(results) float64 {
+	ratio := column{of: func(s sample) float64 { return s.Seconds * float64(runtime.NumCPU()) / s.withServers }}
+	return func(r results) float64 { return r.series(ratio, way).median() }
+}
+
+// mebibytes returns the peak memory of a way.
+func mebibytes(way int) func(results) float64 {
+	return func(r results) float64 { return r.series(memory, way).median() * 1e6 / (1 << 20) }
+}
+
+// report returns the table and the bars in Markdown.
+func (m measurement) report(r results) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "| %d repetitions |", len(r[0]))
+	for _, c := range m.columns {
+		fmt.Fprintf(&text, " %s |", c.title)
+	}
+	fmt.Fprintf(&text, "\n|---|%s\n", strings.Repeat("---|", len(m.columns)))
+	for i, way := range m.ways {
+		fmt.Fprintf(&text, "| %s |", way.name)
+		for _, c := range m.columns {
+			s := r.series(c, i)
+			fmt.Fprintf(&text, " "+c.format+" ["+c.format+", "+c.format+"] |", s.median(), slices.Min(s), slices.Max(s))
+		}
+		text.WriteString("\n")
+	}
+	text.WriteString("\n")
+	for _, bar := range m.bars {
+		verdict := "kept"
+		if bar.value(r) > bar.most {
+			verdict = "**missed**"
+		}
+		fmt.Fprintf(&text, "- %s: %.3f (bar %.3f, %s)\n", bar.what, bar.value(r), bar.most, verdict)
+	}
+	return text.String()
+}
+
+// lines counts the lines with the name of a generated object.
+func lines(prefix string) func(string) int {
+	return func(stdout string) int { return strings.Count(stdout, prefix) }
+}
+
+// audited reads the output of audits.
+func audited(stdout string) (objects int) {
+	_, _ = fmt.Sscanf(stdout, "true:%d", &objects) // 0 if the audit is not complete
+	return objects
+}
+
+// audit returns an audit with these arguments.
+func audit(arguments string) way {
+	return way{"`kubectl genname audit configmaps " + arguments + "`", "genname audit configmaps " + arguments + " -o jsonpath={.complete}:{.summary.objects}", audited}
+}
+
+var measurements = []measurement{
+	{
+		name: "create", title: "A file of 1,000 documents, strict validation", version: controlplane.ServerVersion,
+		documents: 1000, columns: ofClients,
+		ways: []way{
+			// The objects of kubectl have no creation ID annotation. If the plugin met a recent one of the same name, it
+			// could not exclude that its own request had created it. So they are in another namespace.
+			{"`kubectl create -f`", "kubectl create -f FILE --namespace=kube-public", lines("/bench-")},
+			{"`kubectl genname create -f`", "genname create -f FILE", lines("/bench-")},
+			{"the same, `--concurrency=16`", "genname create -f FILE --concurrency=16", lines("/bench-")},
+			{"`kubectl genname wrap -- kubectl create -f`", "genname wrap -- kubectl create -f FILE", lines("/bench-")},
+		},
+		bars: []bar{
+			{"time of create, divided by kubectl's", over(elapsed, 1, 0), 0.95},
+			{"peak memory, divided by kubectl's", over(memory, 1, 0), 1},
+			{"time with `--concurrency=16`, divided by its time if all cores were always busy", busy(2), 1.15},
+			{"time of kubectl under wrap, divided by kubectl's alone", over(elapsed, 3, 0), 1.6},
+		},
+	},
+	{
+		name: "audit, namespaces", title: "1,000,000 ConfigMaps over 40 namespaces, under 10,000 prefixes",
+		version: controlplane.ServerVersion, objects: crowd.Crowd{Name: "team", Namespaces: 40, Prefixes: 250, Names: 100},
+		columns: ofClients, ways: []way{audit("-A")},
+		bars: []bar{
+			{"time, divided by its time if all cores were always busy", busy(0), 1.15},
+			{"peak memory in MiB", mebibytes(0), 80},
+		},
+	},
+	{
+		name: "audit, namespace", title: "1,000,000 ConfigMaps in one namespace, each with a prefix of its own",
+		version: controlplane.ServerVersion, objects: crowd.Crowd{Name: "team", Namespaces: 1, Prefixes: 1_000_000, Names: 1},
+		columns: ofClients, ways: []way{audit("-n team-00"), audit("-n team-00 --min-count=1 --top=100")},
+		bars: []bar{
+			{"time, divided by its time if all cores were always busy", busy(0), 1.6},
+			{"peak memory in MiB", mebibytes(0), 250},
+			{"peak memory in MiB with `--min-count=1`", mebibytes(1), 250},
+		},
+	},
+	{
+		name: "audit, old", title: "60,000 ConfigMaps of 12 KB in one namespace, on a server that reads lists from etcd",
+		version: controlplane.ServerVersions[0],
+		objects: crowd.Crowd{Name: "team", Namespaces: 1, Prefixes: 20, Names: 3_000, Bytes: 12 << 10},
+		columns: ofServers,
+		ways: []way{
+			{"`kubectl get configmaps -A --chunk-size=500`", "kubectl get configmaps -A --chunk-size=500", lines(" crowd-")},
+			audit("-A"), audit("-A --polite"),
+		},
+		bars: []bar{
+			{"growth of the server's memory, divided by that under kubectl", over(growth, 1, 0), 2.2},
+			{"the same with `--polite`", over(growth, 2, 0), 2.2},
+			{"time of a small request, divided by that under kubectl", over(wait, 1, 0), 1.5},
+			{"the same with `--polite`", over(wait, 2, 0), 1.5},
+			{"time of the audit, divided by kubectl's", over(elapsed, 1, 0), 0.2},
+		},
+	},
+}
