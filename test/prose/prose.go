@@ -39,6 +39,9 @@ var (
 	word        = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9'’.,:/^_-]*`)
 )
 
+// length returns the number of words.
+func length(sentence string) int { return len(word.FindAllString(sentence, -1)) }
+
 // Values are the measures of a text. Lengths are in words, shares in percent, and phrases per 100 sentences.
 type Values map[string]float64
 
@@ -49,13 +52,13 @@ var Bars = Values{
 
 // Of returns the measures of some sentences.
 func Of(sentences []string) Values {
-	lengths := []int{0}
-	if len(sentences) > 0 {
-		lengths = nil
+	if len(sentences) == 0 {
+		return Values{}
 	}
+	var lengths []int
 	long, spliced := 0, 0
 	for _, s := range sentences {
-		n := len(word.FindAllString(s, -1))
+		n := length(s)
 		lengths = append(lengths, n)
 		if n > 25 {
 			long++
@@ -65,7 +68,7 @@ func Of(sentences []string) Values {
 		}
 	}
 	slices.Sort(lengths)
-	n := max(len(sentences), 1)
+	n := len(sentences)
 	per100 := func(r *regexp.Regexp) float64 {
 		found := 0
 		for _, s := range sentences {
@@ -95,7 +98,7 @@ func Sentences(page string) []string {
 		p = code.ReplaceAllString(p, "CODE")
 		p = emphasis.ReplaceAllString(p, "$1")
 		for _, s := range split(p) {
-			if len(word.FindAllString(s, -1)) >= 3 {
+			if length(s) >= 3 {
 				sentences = append(sentences, strings.TrimSpace(s))
 			}
 		}
@@ -183,24 +186,6 @@ var Words = []Word{
 
 // words returns the expression for whole words.
 func words(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(` + pattern + `)\b`) }
-
-// nameWords matches the words of the list in an identifier that Split has split. Some are missing, because they have
-// another meaning in the names of libraries.
-var nameWords = words(`answer(s|ed|ing)?|rights|tries|makers?|made by|un?marked|marks?|strangers?|outlook|hopeless|` +
-	`learn(s|ed|ing)?|injur(e|es|ed|y|ies)|contestants?|pursue[sd]?|(is |was )?away|under way|name spaces?|one instant|` +
-	`judge[sd]?|headroom|told|tells?|said|says?|nobody|somebody|folders?|anew|amid|milliards?|hono[u]r(s|ed)?`)
-
-var (
-	lowerUpper = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	upperWord  = regexp.MustCompile(`([A-Z])([A-Z][a-z])`)
-)
-
-// Split returns the words of an identifier or of the name of a file in lower case, separated by spaces.
-func Split(name string) string {
-	name = lowerUpper.ReplaceAllString(name, "$1 $2")
-	name = upperWord.ReplaceAllString(name, "$1 $2")
-	return strings.ToLower(strings.NewReplacer("_", " ", ".", " ", "-", " ").Replace(name))
-}
 
 // Message is a text of a command.
 type Message struct {
@@ -314,7 +299,7 @@ func (m Message) Sentences() []string {
 		line = code.ReplaceAllString(verb.ReplaceAllString(line, "CODE"), "CODE")
 		line = label.ReplaceAllString(line, "")
 		for _, s := range split(line) {
-			if len(word.FindAllString(s, -1)) >= 3 {
+			if length(s) >= 3 {
 				sentences = append(sentences, strings.TrimSpace(s))
 			}
 		}

@@ -1,21 +1,17 @@
 package prose
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"maps"
 	"math"
 	"os"
-	"path"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -25,78 +21,56 @@ import (
 
 const root = "../../"
 
-// commentsLimit is the largest number of "what …" as a noun per 100 lines of Go comments. Other texts have the
-// same bar per 100 sentences.
-const commentsLimit = 1
-
-// text is a measured text: a page, the messages or the help of a command, or all comments.
-type text struct {
-	values Values
-	bars   Values
-	worst  string // the longest sentence
-}
-
-// Each text passes its bars.
+// Each text passes its bars: the pages, the warnings, and the help of each command.
 func TestProse(t *testing.T) {
 	texts := allTexts(t)
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		for _, measure := range slices.Sorted(maps.Keys(texts[name].bars)) {
-			if got, bar := round(texts[name].values[measure]), texts[name].bars[measure]; got > bar {
-				t.Errorf("%s: %s is %.1f, above the bar of %.1f. The longest sentence is:\n  %s", name, measure, got, bar, texts[name].worst)
+		values := Of(texts[name])
+		for _, measure := range slices.Sorted(maps.Keys(Bars)) {
+			if got := math.Round(10*values[measure]) / 10; got > Bars[measure] {
+				longest := slices.MaxFunc(texts[name], func(a, b string) int { return length(a) - length(b) })
+				t.Errorf("%s: %s is %.1f, above the bar of %.1f. The longest sentence is:\n  %s", name, measure, got, Bars[measure], longest)
 			}
 		}
 	}
 }
 
+// allTexts returns the sentences of all texts by name.
+func allTexts(t *testing.T) map[string][]string {
+	t.Helper()
+	texts := map[string][]string{}
+	for path, page := range pages(t) {
+		texts[path] = Sentences(results.ReplaceAllString(page, ""))
+	}
+	for _, m := range warnings(t) {
+		texts["warnings"] = append(texts["warnings"], m.Sentences()...)
+	}
+	for name, help := range helpOf(cmd.NewCommand()) {
+		texts["help of "+name] = help
+	}
+	return texts
+}
+
+// results matches the sections that a program has written.
+var results = regexp.MustCompile(`(?ms)^<!-- [\w, ]+: begin -->.*?^<!-- [\w, ]+: end -->$`)
+
 // longPages have tables that a program writes, or are the README with its own limit.
 var longPages = map[string]int{
 	"README.md": 1000, "docs/reference/derived-names.md": 2000, "docs/reference/server-versions.md": 2000,
-	"docs/spec/README.md": 2000,
 }
 
-// wholeWords are the largest numbers of words of all pages of a kind, without code and tables that a program writes.
-var wholeWords = map[string]int{users: 14_000, specification: 3_000, internals: 12_000}
+// others are the pages that are not for users, and a page that "make clients" writes.
+var others = regexp.MustCompile(`^docs/(internals|spec)/|^docs/concepts/lost-responses\.md$`)
 
-// blocks matches the code of a page, and results the sections that a program has written.
-var (
-	blocks  = regexp.MustCompile("(?ms)^ *```.*?^ *```$|^ {4,}\\S.*?$")
-	results = regexp.MustCompile(`(?ms)^<!-- [\w, ]+: begin -->.*?^<!-- [\w, ]+: end -->$`)
-)
-
-// A page for users has up to 900 words, including code and tables. Other pages are limited by their sum.
+// A page for users has up to 900 words, including code and tables.
 func TestLengthOfPages(t *testing.T) {
 	const most = 900
-	sums := map[string]int{}
 	for path, page := range pages(t) {
-		kind := kindOf(path)
-		sums[kind] += wordsIn(blocks.ReplaceAllString(results.ReplaceAllString(page, ""), ""))
-		limit := max(longPages[path], most)
-		if words := wordsIn(page); words > limit && (kind == users || kind == specification) {
+		isForUsers := path == "README.md" || strings.HasPrefix(path, "docs/") && !others.MatchString(path)
+		if words, limit := wordsIn(page), max(longPages[path], most); isForUsers && words > limit {
 			t.Errorf("%s has %d words, above the limit of %d", path, words, limit)
 		}
 	}
-	for kind, limit := range wholeWords {
-		if sums[kind] > limit || sums[kind] == 0 {
-			t.Errorf("the pages of the kind %q have %d words, and the limit is %d", kind, sums[kind], limit)
-		}
-	}
-}
-
-const users, specification, internals = "for users", "specification", "internals"
-
-// kindOf returns for whom a page is. Pages that programs write, and pages beside code, have no limit.
-func kindOf(path string) string {
-	switch {
-	case path == "docs/concepts/lost-responses.md": // "make clients" writes it
-		return ""
-	case strings.HasPrefix(path, "docs/internals/"):
-		return internals
-	case strings.HasPrefix(path, "docs/spec/"):
-		return specification
-	case path == "README.md", strings.HasPrefix(path, "docs/"):
-		return users
-	}
-	return ""
 }
 
 // hasLetter matches a text that has a letter or a digit.
@@ -111,36 +85,6 @@ func wordsIn(text string) int {
 		}
 	}
 	return words
-}
-
-// round rounds a value to one decimal.
-func round(value float64) float64 { return math.Round(10*value) / 10 }
-
-// allTexts returns all measured texts by name.
-func allTexts(t *testing.T) map[string]text {
-	t.Helper()
-	texts := map[string]text{"Go comments": comments(t)}
-	for path, page := range pages(t) {
-		texts[path] = textOfSentences(Sentences(results.ReplaceAllString(page, "")), Bars)
-	}
-	var warned []string
-	for _, m := range warnings(t) {
-		warned = append(warned, m.Sentences()...)
-	}
-	texts["warnings"] = textOfSentences(warned, Bars)
-	for name, help := range helpOf(cmd.NewCommand()) {
-		texts["help of "+name] = textOfSentences(help, Bars)
-	}
-	return texts
-}
-
-func textOfSentences(sentences []string, bars Values) text {
-	longest := func(a, b string) int { return len(word.FindAllString(a, -1)) - len(word.FindAllString(b, -1)) }
-	worst := ""
-	if len(sentences) > 0 {
-		worst = slices.MaxFunc(sentences, longest)
-	}
-	return text{Of(sentences), bars, worst}
 }
 
 // warnings returns the warnings of all commands.
@@ -225,41 +169,33 @@ func list(long string) string {
 	return regexp.MustCompile(`(?m)^ +`).ReplaceAllString(long, "")
 }
 
-// comments measures the comments of all Go code. It counts their most frequent phrase per 100 lines.
-func comments(t *testing.T) text {
-	t.Helper()
-	lines, found := 0, 0
-	goFiles(t, func(_ string, file *ast.File) {
-		for _, group := range file.Comments {
-			text := group.Text()
-			lines += strings.Count(text, "\n")
-			found += len(whatNoun.FindAllString(text, -1))
-		}
-	})
-	return text{Values{"what": 100 * float64(found) / float64(max(lines, 1))}, Values{"what": commentsLimit}, ""}
-}
+// notWords are the frame of HTTP/2, and signs with the name of a word of the list.
+var notWords = regexp.MustCompile(`(?i)\bgo ?away\b|\b(quotation|question|byte order) mark`)
 
-// goFiles passes each Go file with its path to check.
-func goFiles(t *testing.T, check func(path string, file *ast.File)) {
+// comment matches a line of a comment.
+var comment = regexp.MustCompile(`(?m)(?:^|\s)// ?(.*)$`)
+
+// comments returns the comments of each Go file by its path.
+func comments(t *testing.T) map[string]string {
 	t.Helper()
-	for _, dir := range []string{"cmd", "docs", "examples", "internal", "krew", "lab", "packaging", "pkg", "test"} {
-		err := filepath.WalkDir(root+dir, func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || filepath.Ext(path) != ".go" {
-				return err
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
-			if err == nil {
-				check(filepath.ToSlash(strings.TrimPrefix(path, filepath.FromSlash(root))), file)
-			}
-			return err
-		})
+	list, err := exec.Command("git", "-C", root, "ls-files", "*.go").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, path := range strings.Fields(string(list)) {
+		code, err := os.ReadFile(root + path)
 		if err != nil {
 			t.Fatal(err)
 		}
+		for _, line := range comment.FindAllSubmatch(code, -1) {
+			all[path] += string(line[1]) + "\n"
+		}
 	}
+	return all
 }
 
-// Messages, help and pages have no word of the list.
+// Messages, help, pages and comments have no word of the list.
 func TestWords(t *testing.T) {
 	check := func(place, text string) {
 		for _, w := range Words {
@@ -277,80 +213,12 @@ func TestWords(t *testing.T) {
 	for path, page := range pages(t) {
 		check(path, strings.Join(Sentences(page), "\n"))
 	}
-}
-
-// Names and comments of the Go code have no word of the list. Files of other directories are checked, too.
-func TestWordsOfCode(t *testing.T) {
-	// The frame of HTTP/2, and signs with these names.
-	other := regexp.MustCompile(`(?i)\bgo ?away\b|\b(quotation|question|byte order) mark`)
-	check := func(file, name string) {
-		if found := nameWords.FindString(other.ReplaceAllString(Split(name), "")); found != "" {
-			t.Errorf("%s: the name %s has %q", file, name, found)
-		}
+	lines, nouns := 0, 0
+	for path, text := range comments(t) {
+		check(path, notWords.ReplaceAllString(text, ""))
+		lines, nouns = lines+strings.Count(text, "\n"), nouns+len(whatNoun.FindAllString(text, -1))
 	}
-	goFiles(t, func(file string, code *ast.File) {
-		check(file, path.Base(file))
-		ast.Inspect(code, func(n ast.Node) bool {
-			if name, ok := n.(*ast.Ident); ok {
-				check(file, name.Name)
-			}
-			return true
-		})
-		for _, group := range code.Comments {
-			text := other.ReplaceAllString(group.Text(), "")
-			for _, w := range Words {
-				if found := w.Pattern.FindString(text); found != "" {
-					t.Errorf("%s: a comment has %q: use %s\n  %s", file, found, w.Instead, text)
-				}
-			}
-		}
-	})
-}
-
-func TestSentences(t *testing.T) {
-	const page = `---
-title: x
----
-# A heading is no sentence
-One sentence here, with ` + "`code; here`" + `. A [second; one](https://example.com) follows:
-it has **a splice**.
-
-| a | table; no |
-|---|---|
-
-1. An item of a list
-2. Too short
-
-` + "```console\n$ no sentence either\n```\n"
-	want := []string{
-		"One sentence here, with CODE.", "A second; one follows: it has a splice.", "An item of a list",
-	}
-	got := Sentences(page)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if v := Of(got); v["median"] != 5 || v["longest"] != 8 || round(v["spliced"]) != 33.3 || v["over25"] != 0 {
-		t.Errorf("%v, want a median of 5, a longest of 8, 33.3 spliced, and none over 25", v)
-	}
-}
-
-func TestMeasures(t *testing.T) {
-	long := strings.Repeat("word ", 30) + "end."
-	v := Of([]string{"What is said here is what nobody says so.", long, "So who may read it is told.", "A plain short sentence."})
-	want := Values{"median": 8, "p90": 9, "longest": 31, "over25": 25, "spliced": 0, "what": 50, "said": 75, "nobody": 50}
-	v["what"], v["said"], v["nobody"] = round(v["what"]), round(v["said"]), round(v["nobody"])
-	if diff := cmp.Diff(want, v); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if v := Of(nil); v["longest"] != 0 || v["median"] != 0 {
-		t.Errorf("nothing has %v", v)
-	}
-}
-
-func TestMessageSentences(t *testing.T) {
-	m := Message{Text: "Warning: --compare: %s: the audit skipped %d types, which takes 5%%. Grant list on them:\n  kubectl auth can-i; x"}
-	want := []string{"the audit skipped CODE types, which takes 5%.", "Grant list on them:"}
-	if diff := cmp.Diff(want, m.Sentences()); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+	if 100*nouns > lines {
+		t.Errorf("%d lines of comments have \"what …\" as a noun %d times, above the bar of 1 per 100 lines", lines, nouns)
 	}
 }
