@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -74,45 +73,6 @@ func listening(address string) bool {
 	}
 	_ = conn.Close()
 	return true
-}
-
-// A server that cannot start reports why, and leaves no process running.
-func TestStartFails(t *testing.T) {
-	t.Parallel()
-	SkipIfShort(t)
-	cp, err := Start(t.Context(), os.Stderr, SuffixLength(6))
-	if err == nil {
-		_ = cp.Stop()
-		t.Fatal("it started")
-	}
-	if want := `KUBECTL_GENNAME_SUFFIX_LENGTH is "6": want a number from 1 to 5`; !strings.Contains(err.Error(), want) {
-		t.Errorf("the error is %v, want %s", err, want)
-	}
-}
-
-// A cached program is found only while all of its inputs are unchanged.
-func TestHashCoversTheSources(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, content string) string {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		hash, err := apiServer.hash(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return hash
-	}
-	first := write("go.mod", "module a")
-	changed := write("go.mod", "module b")
-	added := write("main.go", "package main")
-	if first == changed || changed == added || write("go.mod", "module b") != added {
-		t.Errorf("hashes %s, %s, %s", first, changed, added)
-	}
-	if other, err := etcd.hash(dir); err != nil || other == added {
-		t.Errorf("two programs share the hash %s: %v", other, err)
-	}
 }
 
 // A program has the version that its module pins.

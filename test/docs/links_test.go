@@ -2,14 +2,10 @@ package docs
 
 import (
 	"os"
-	"os/exec"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-
-	"sigs.k8s.io/yaml"
 )
 
 var (
@@ -51,25 +47,6 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// The README or another page links to every page of docs.
-func TestEveryPageIsLinked(t *testing.T) {
-	linked := map[string]bool{}
-	all := pages(t)
-	for _, p := range all {
-		for _, match := range inlineLink.FindAllStringSubmatch(withoutBlocks(p.text), -1) {
-			target, _, _ := strings.Cut(match[1], "#")
-			if file := path.Join(path.Dir(p.path), target); file != p.path {
-				linked[file] = true
-			}
-		}
-	}
-	for _, p := range all {
-		if strings.HasPrefix(p.path, "docs/") && !linked[p.path] {
-			t.Errorf("no page links to %s", p.path)
-		}
-	}
-}
-
 // slugs returns the anchors that GitHub gives to the headings of a page.
 func slugs(text string) map[string]bool {
 	slugs := map[string]bool{}
@@ -84,39 +61,4 @@ func slugs(text string) map[string]bool {
 // withoutBlocks removes the fenced blocks of a page.
 func withoutBlocks(text string) string {
 	return regexp.MustCompile("(?ms)^ *```.*?^ *```$").ReplaceAllString(text, "")
-}
-
-// older are the modules of older versions, which must not change.
-const older = "/test/controlplane/versions/*/*"
-
-// Dependabot keeps every module and every image up to date, not only the plugin's.
-func TestDependabotKnowsAllModules(t *testing.T) {
-	var config struct {
-		Updates []struct {
-			Ecosystem   string `json:"package-ecosystem"`
-			Directories []string
-		}
-	}
-	if err := yaml.Unmarshal([]byte(read(t, ".github/dependabot.yml")), &config); err != nil {
-		t.Fatal(err)
-	}
-	patterns := map[string][]string{"gomod": {older}}
-	for _, update := range config.Updates {
-		patterns[update.Ecosystem] = append(patterns[update.Ecosystem], update.Directories...)
-	}
-	for ecosystem, name := range map[string]string{"gomod": "go.mod", "docker": "Dockerfile"} {
-		command := exec.Command("git", "ls-files", name, "*/"+name)
-		command.Dir = root
-		files, err := command.Output()
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no %s: %v", name, err)
-		}
-		for file := range strings.Lines(string(files)) {
-			dir := path.Join("/", path.Dir(strings.TrimSpace(file)))
-			matches := func(p string) bool { matches, _ := path.Match(p, dir); return matches }
-			if !slices.ContainsFunc(patterns[ecosystem], matches) {
-				t.Errorf(".github/dependabot.yml does not have %s of %s", dir, ecosystem)
-			}
-		}
-	}
 }

@@ -1,3 +1,4 @@
+// Package scripts tests the steps of pipelines, with a script instead of the plugin.
 package scripts
 
 import (
@@ -13,7 +14,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
+
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
+
+const root = "../../"
 
 // hostile is a value that a shell, GitLab, Tekton or the kubelet might execute or replace.
 const hostile = `$(touch PWN)'"; touch PWN #` + "`touch PWN` $(GENNAME_IDEMPOTENCY_SECRET) *  \\"
@@ -199,13 +204,14 @@ func TestPipelineSteps(t *testing.T) {
 // runStep runs a script with a program that prints its arguments, in an empty directory.
 func runStep(t *testing.T, s step) (printed, dir string, failed bool) {
 	t.Helper()
-	m := newMachine(t, map[string]string{"kubectl-genname": printsArguments})
-	script := filepath.Join(t.TempDir(), "script")
-	if err := os.WriteFile(script, []byte(s.script), 0o600); err != nil {
-		t.Fatal(err)
+	bin := t.TempDir()
+	for name, text := range map[string]string{"kubectl-genname": "#!/bin/bash\n" + printsArguments + "\n", "script": s.script} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
-	command := exec.CommandContext(t.Context(), "/bin/sh", script)
-	command.Dir, command.Env = t.TempDir(), slices.Concat(m.env, s.env)
+	command := exec.CommandContext(t.Context(), "/bin/sh", filepath.Join(bin, "script"))
+	command.Dir, command.Env = t.TempDir(), slices.Concat(os.Environ(), []string{"PATH=" + bin + ":" + os.Getenv("PATH")}, s.env)
 	out, err := command.CombinedOutput()
 	return string(out), command.Dir, err != nil
 }

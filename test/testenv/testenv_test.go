@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -53,37 +52,5 @@ func TestInside(t *testing.T) {
 	}
 	if out, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output(); err != nil || !filepath.IsAbs(strings.TrimSpace(string(out))) {
 		t.Errorf("go says %s, %v", out, err)
-	}
-}
-
-// A package needs this environment, and so imports this package or one that does, if its tests start programs or run a command. A package below
-// pkg/cmd also needs it if it imports packages that read kubeconfigs.
-func TestEveryPackageHasIt(t *testing.T) {
-	const root = "../.."
-	needs := regexp.MustCompile(`\t"(os/exec|github\.com/kubectl-genname/kubectl-genname/pkg/cmd(/.*)?)"\n`)
-	imports := regexp.MustCompile(`"github\.com/kubectl-genname/kubectl-genname/test/(testenv|controlplane|harness)"\n`)
-	kubeconfigs := regexp.MustCompile(`\t"k8s\.io/(client-go|cli-runtime|kubectl)/`)
-	tested, needing, having := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		dir, _ := filepath.Rel(root, filepath.Dir(path))
-		dir = filepath.ToSlash(dir)
-		isTest := strings.HasSuffix(path, "_test.go")
-		command := strings.HasPrefix(dir, "pkg/cmd") && kubeconfigs.Match(text)
-		tested[dir] = tested[dir] || isTest
-		needing[dir] = needing[dir] || isTest && needs.Match(text) || command
-		having[dir] = having[dir] || imports.Match(text)
-		return err
-	})
-	if err != nil || !needing["test/e2e"] {
-		t.Fatalf("%v; of %v", err, needing)
-	}
-	for dir, needs := range needing {
-		if tested[dir] && needs && !having[dir] && dir != "test/testenv" {
-			t.Errorf("the tests of %s run in the machine's environment: import test/testenv", dir)
-		}
 	}
 }
