@@ -46,13 +46,6 @@ const (
 // within is how long after the start of an incident an alert fires at the latest.
 type within map[string]time.Duration
 
-// note adds the names of the alerts to a set.
-func (w within) note(names map[string]bool) {
-	for name := range w {
-		names[name] = true
-	}
-}
-
 // leak returns a pool whose names are created at a constant rate and never deleted.
 func leak(prefix string, before, perSecond float64, from time.Duration) pool {
 	names := ramp(from, perSecond, never)
@@ -300,16 +293,9 @@ func TestExporterAlerts(t *testing.T) {
 	}
 }
 
-// Each alert fires in a test, and has a section in the page that its runbook_url names.
+// Each alert has a section in the page that its runbook_url names.
 func TestRunbooks(t *testing.T) {
 	t.Parallel()
-	tested := map[string]bool{}
-	for _, p := range patterns() {
-		p.fires.note(tested)
-	}
-	for _, i := range incidents() {
-		i.fires.note(tested)
-	}
 	page, err := os.ReadFile("../../docs/troubleshooting/alerts.md")
 	if err != nil {
 		t.Fatal(err)
@@ -319,9 +305,6 @@ func TestRunbooks(t *testing.T) {
 		alerting, is := rule.(*rules.AlertingRule)
 		if !is {
 			continue
-		}
-		if !tested[rule.Name()] {
-			t.Errorf("%s fires in no test", rule.Name())
 		}
 		const url = "https://github.com/kubectl-genname/kubectl-genname/blob/main/docs/troubleshooting/alerts.md#"
 		if got := alerting.Annotations().Get("runbook_url"); got != url+strings.ToLower(rule.Name()) {

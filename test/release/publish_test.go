@@ -159,14 +159,3 @@ func TestPublishWithoutDigest(t *testing.T) {
 		t.Errorf("something was signed:\n%s", record)
 	}
 }
-
-// The manifests of a release have its image. A snapshot has no image that can be pulled.
-func TestDeployedVersion(t *testing.T) {
-	r := theRelease(t)
-	if strings.Contains(r.version, "-snapshot.") {
-		t.Skip("a snapshot: TestReleaseCommit checks the version of a release commit")
-	}
-	if name, tag := deployed(t, root); name != image || tag != "v"+r.version {
-		t.Errorf("deploy/exporter has the image of %s, and the release is v%s", tag, r.version)
-	}
-}
