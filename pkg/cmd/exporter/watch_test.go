@@ -127,20 +127,32 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// watched starts a watch of some types, or of all. It returns its metrics, and a function that ends it.
+func watched(t *testing.T, server *upgraded, types ...string) (registry *prometheus.Registry, stop func()) {
+	t.Helper()
+	o := &options{
+		IOStreams: genericiooptions.IOStreams{ErrOut: io.Discard}, conn: &connection.Connection{Factory: server},
+		minCount: 1, types: types,
+	}
+	collector, registry := exporter.New(1, 1), prometheus.NewRegistry()
+	registry.MustRegister(collector)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- o.watch(ctx, collector) }()
+	return registry, func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // The metric of the attempts follows an upgrade of the server.
 func TestAttemptsAfterAnUpgrade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &upgraded{}
 		server.minor.Store(29)
-		o := &options{
-			IOStreams: genericiooptions.IOStreams{ErrOut: io.Discard}, conn: &connection.Connection{Factory: server},
-			minCount: 1,
-		}
-		collector, registry := exporter.New(1, 1), prometheus.NewRegistry()
-		registry.MustRegister(collector)
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- o.watch(ctx, collector) }()
+		registry, stop := watched(t, server)
 		for _, want := range []float64{1, 8} {
 			time.Sleep(15 * time.Minute)
 			if got := samples(t, registry, "genname_prefix_attempts"); len(got) != 1 || got["configmaps"] != want {
@@ -149,9 +161,6 @@ func TestAttemptsAfterAnUpgrade(t *testing.T) {
 			server.minor.Store(35)
 		}
 		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
 	})
 }
 
@@ -166,15 +175,7 @@ func TestTypeAppears(t *testing.T) {
 			t.Fatal(err)
 		}
 		server.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(clients.Discovery()))
-		o := &options{
-			IOStreams: genericiooptions.IOStreams{ErrOut: io.Discard}, conn: &connection.Connection{Factory: server},
-			minCount: 1, types: []string{"configmaps,gadgets,widgets"},
-		}
-		collector, registry := exporter.New(1, 1), prometheus.NewRegistry()
-		registry.MustRegister(collector)
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- o.watch(ctx, collector) }()
+		registry, stop := watched(t, server, "configmaps,gadgets,widgets")
 		for _, want := range []map[string]float64{{"configmaps": 1, "gadgets": 1}, {"configmaps": 1, "widgets": 1}} {
 			time.Sleep(5 * time.Minute)
 			if got := samples(t, registry, "genname_resource_names"); !maps.Equal(got, want) {
@@ -183,8 +184,5 @@ func TestTypeAppears(t *testing.T) {
 			server.other.Store(new("widgets"))
 		}
 		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
 	})
 }

@@ -10,21 +10,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/creack/pty"
 )
 
 // A screen is painted in one write with the text that fits. It reads keys, notices a new size, and
 // restores the terminal at the end.
 func TestScreen(t *testing.T) {
-	ptmx, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _, _ = ptmx.Close(), tty.Close() }()
-	if err := pty.Setsize(tty, &pty.Winsize{Rows: 3, Cols: 5}); err != nil {
-		t.Fatal(err)
-	}
+	ptmx, tty := openTerminal(t, 3, 5)
 	s, err := StartScreen(tty, tty)
 	if err != nil || s == nil {
 		t.Fatal(err)
@@ -59,11 +50,7 @@ func TestScreen(t *testing.T) {
 
 // A terminal that cannot be painted is left as it was.
 func TestScreenThatCannotBeWritten(t *testing.T) {
-	ptmx, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _, _ = ptmx.Close(), tty.Close() }()
+	ptmx, tty := openTerminal(t, 24, 80)
 	readOnly, err := os.OpenFile(tty.Name(), os.O_RDONLY|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -83,11 +70,7 @@ func TestScreenThatCannotBeWritten(t *testing.T) {
 // A dumb terminal, such as that of an editor, can't show a screen.
 func TestDumbTerminal(t *testing.T) {
 	t.Setenv("TERM", "dumb")
-	ptmx, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _, _ = ptmx.Close(), tty.Close() }()
+	_, tty := openTerminal(t, 24, 80)
 	if s, err := StartScreen(tty, tty); s != nil || err != nil {
 		t.Errorf("%v, %v, want no screen and no error", s, err)
 	}

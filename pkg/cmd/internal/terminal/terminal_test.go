@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -91,13 +92,7 @@ func TestWrap(t *testing.T) {
 func TestVoiceWraps(t *testing.T) {
 	const sentence = "Warning: every word of this sentence is in a line of its own if a terminal is narrow, but not of this one, which is wide enough"
 	for columns, want := range map[uint16]int{40: 40, 80: 80, 200: readingWidth} {
-		ptmx, tty, err := pty.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := pty.Setsize(tty, &pty.Winsize{Rows: 40, Cols: columns}); err != nil {
-			t.Fatal(err)
-		}
+		ptmx, tty := openTerminal(t, 40, columns)
 		v := NewStderr(tty)
 		v.Line(sentence)
 		if _, err := fmt.Fprintln(v, sentence); err != nil {
@@ -106,7 +101,6 @@ func TestVoiceWraps(t *testing.T) {
 		v.Verbatim(sentence)
 		_ = tty.Close()
 		all, _ := io.ReadAll(ptmx) // ends with an error, because the other end is closed
-		_ = ptmx.Close()
 		wrapped := strings.ReplaceAll(Wrap(sentence, 0, want), "\n", "\r\n") + "\r\n"
 		if got := string(all); got != wrapped+wrapped+sentence+"\r\n" || !strings.Contains(strings.TrimSpace(wrapped), "\n") {
 			t.Errorf("%d columns: %q", columns, got)
@@ -236,14 +230,7 @@ func TestTerminalOfAWriter(t *testing.T) {
 	if IsTerminal(&strings.Builder{}) || Width(&strings.Builder{}) != 80 {
 		t.Error("a string is a terminal")
 	}
-	ptmx, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _, _ = ptmx.Close(), tty.Close() }()
-	if err := pty.Setsize(tty, &pty.Winsize{Rows: 40, Cols: 123}); err != nil {
-		t.Fatal(err)
-	}
+	_, tty := openTerminal(t, 40, 123)
 	for _, w := range []io.Writer{tty, &output.CheckedWriter{Writer: tty}} {
 		if !IsTerminal(w) || Width(w) != 123 {
 			t.Errorf("%T: terminal %v, width %d", w, IsTerminal(w), Width(w))
@@ -261,14 +248,7 @@ func TestProgressOnATerminal(t *testing.T) {
 
 func testProgressOnATerminal(t *testing.T, columns uint16, width int) {
 	t.Parallel()
-	ptmx, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = ptmx.Close() }()
-	if err := pty.Setsize(tty, &pty.Winsize{Rows: 40, Cols: columns}); err != nil {
-		t.Fatal(err)
-	}
+	ptmx, tty := openTerminal(t, 40, columns)
 	v := NewStderr(tty)
 	v.ShowProgress()
 	v.SetText("1 of\n2 \x1b[31m")
@@ -284,6 +264,20 @@ func testProgressOnATerminal(t *testing.T, columns uint16, width int) {
 	if want := blank + "\rWarning: slow\r\n" + blank + "\r"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// openTerminal returns both ends of a terminal, which are closed after the test.
+func openTerminal(t *testing.T, rows, columns uint16) (ptmx, tty *os.File) {
+	t.Helper()
+	ptmx, tty, err := pty.Open()
+	if err == nil {
+		err = pty.Setsize(tty, &pty.Winsize{Rows: rows, Cols: columns})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = ptmx.Close(), tty.Close() })
+	return ptmx, tty
 }
 
 // read returns the next n bytes.
