@@ -84,10 +84,11 @@ func (b *bench) write(ctx context.Context, m measurement) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("### %s\n\nMeasured on %s with `%s`, %d cores (%s), %s, commit %s. The machine ran kube-apiserver %s, and etcd. "+
-		"Its load average was %s before. Numbers are medians, with the least and the greatest in brackets.\n\n%s",
-		m.title, time.Now().UTC().Format(time.DateOnly), strings.TrimSpace("go run ./lab/bench "+strings.Join(os.Args[1:], " ")),
-		runtime.NumCPU(), cpuModel(), runtime.Version(), document.Commit(), m.version, load, m.report(results))
+	text := fmt.Sprintf("### %s\n\nMeasured on %s at commit %s with `%s` and %s. The machine had %d cores (%s), and a load average of %s "+
+		"before the measurement. The machine also ran etcd, and kube-apiserver %s. "+
+		"A time or a size is the median of the repetitions, with the minimum and the maximum in brackets.\n\n%s",
+		m.title, time.Now().UTC().Format(time.DateOnly), document.Commit(), strings.TrimSpace("go run ./lab/bench "+strings.Join(os.Args[1:], " ")),
+		runtime.Version(), runtime.NumCPU(), cpuModel(), load, m.version, m.report(results))
 	fmt.Println(text)
 	if b.scale != 1 {
 		return nil

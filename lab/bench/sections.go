@@ -30,17 +30,17 @@ type way struct {
 
 // column is a value of each sample.
 type column struct {
-	title, format string
-	of            func(sample) float64
+	title, format, unit string
+	of                  func(sample) float64
 }
 
 var (
-	elapsed = column{"time", "%.2f s", func(s sample) float64 { return s.Seconds }}
-	client  = column{"CPU", "%.2f s", func(s sample) float64 { return s.CPU }}
-	all     = column{"CPU, servers included", "%.2f s", func(s sample) float64 { return s.withServers }}
-	memory  = column{"peak memory", "%.1f MB", func(s sample) float64 { return float64(s.MaxRSS) / 1e6 }}
-	growth  = column{"the server grows by", "%.0f MB", func(s sample) float64 { return s.grows / 1e6 }}
-	wait    = column{"a small request of another client takes", "%.1f ms", func(s sample) float64 { return s.waits.median() }}
+	elapsed = column{"time", "%.2f", "s", func(s sample) float64 { return s.Seconds }}
+	client  = column{"CPU", "%.2f", "s", func(s sample) float64 { return s.CPU }}
+	all     = column{"CPU, servers included", "%.2f", "s", func(s sample) float64 { return s.withServers }}
+	memory  = column{"peak memory", "%.1f", "MB", func(s sample) float64 { return float64(s.MaxRSS) / 1e6 }}
+	growth  = column{"growth of the server's memory", "%.0f", "MB", func(s sample) float64 { return s.grows / 1e6 }}
+	wait    = column{"time of another client's small request", "%.1f", "ms", func(s sample) float64 { return s.waits.median() }}
 
 	ofClients = []column{elapsed, client, all, memory}
 	ofServers = []column{elapsed, growth, wait}
@@ -92,17 +92,17 @@ func (m measurement) report(r results) string {
 		fmt.Fprintf(&text, "| %s |", way.name)
 		for _, c := range m.columns {
 			s := r.series(c, i)
-			fmt.Fprintf(&text, " "+c.format+" ["+c.format+", "+c.format+"] |", s.median(), slices.Min(s), slices.Max(s))
+			fmt.Fprintf(&text, " "+c.format+" "+c.unit+" ["+c.format+", "+c.format+"] |", s.median(), slices.Min(s), slices.Max(s))
 		}
 		text.WriteString("\n")
 	}
-	text.WriteString("\n")
+	text.WriteString("\n| value | measured | bar | within the bar |\n|---|--:|--:|---|\n")
 	for _, bar := range m.bars {
-		verdict := "kept"
+		verdict := "yes"
 		if bar.value(r) > bar.most {
-			verdict = "**missed**"
+			verdict = "**no**"
 		}
-		fmt.Fprintf(&text, "- %s: %.3f (bar %.3f, %s)\n", bar.what, bar.value(r), bar.most, verdict)
+		fmt.Fprintf(&text, "| %s | %.3f | %.3f | %s |\n", bar.what, bar.value(r), bar.most, verdict)
 	}
 	return text.String()
 }
@@ -136,10 +136,10 @@ var measurements = []measurement{
 			{"`kubectl genname wrap -- kubectl create -f`", "genname wrap -- kubectl create -f FILE", lines("/bench-")},
 		},
 		bars: []bar{
-			{"time of create, divided by kubectl's", over(elapsed, 1, 0), 0.95},
-			{"peak memory, divided by kubectl's", over(memory, 1, 0), 1},
-			{"time with `--concurrency=16`, divided by its time if all cores were always busy", busy(2), 1.15},
-			{"time of kubectl under wrap, divided by kubectl's alone", over(elapsed, 3, 0), 1.6},
+			{"time, plugin / kubectl", over(elapsed, 1, 0), 0.95},
+			{"peak memory, plugin / kubectl", over(memory, 1, 0), 1},
+			{"time with `--concurrency=16` / the time if all cores were always busy", busy(2), 1.15},
+			{"time of kubectl, under `wrap` / alone", over(elapsed, 3, 0), 1.6},
 		},
 	},
 	{
@@ -147,7 +147,7 @@ var measurements = []measurement{
 		version: controlplane.ServerVersion, objects: crowd.Crowd{Name: "team", Namespaces: 40, Prefixes: 250, Names: 100},
 		columns: ofClients, ways: []way{audit("-A")},
 		bars: []bar{
-			{"time, divided by its time if all cores were always busy", busy(0), 1.15},
+			{"time / the time if all cores were always busy", busy(0), 1.15},
 			{"peak memory in MiB", mebibytes(0), 80},
 		},
 	},
@@ -156,7 +156,7 @@ var measurements = []measurement{
 		version: controlplane.ServerVersion, objects: crowd.Crowd{Name: "team", Namespaces: 1, Prefixes: 1_000_000, Names: 1},
 		columns: ofClients, ways: []way{audit("-n team-00"), audit("-n team-00 --min-count=1 --top=100")},
 		bars: []bar{
-			{"time, divided by its time if all cores were always busy", busy(0), 1.6},
+			{"time / the time if all cores were always busy", busy(0), 1.6},
 			{"peak memory in MiB", mebibytes(0), 250},
 			{"peak memory in MiB with `--min-count=1`", mebibytes(1), 250},
 		},
@@ -171,11 +171,11 @@ var measurements = []measurement{
 			audit("-A"), audit("-A --polite"),
 		},
 		bars: []bar{
-			{"growth of the server's memory, divided by that under kubectl", over(growth, 1, 0), 2.2},
+			{"growth of the server's memory, audit / kubectl", over(growth, 1, 0), 2.2},
 			{"the same with `--polite`", over(growth, 2, 0), 2.2},
-			{"time of a small request, divided by that under kubectl", over(wait, 1, 0), 1.5},
+			{"time of a small request, during the audit / during kubectl", over(wait, 1, 0), 1.5},
 			{"the same with `--polite`", over(wait, 2, 0), 1.5},
-			{"time of the audit, divided by kubectl's", over(elapsed, 1, 0), 0.2},
+			{"time, audit / kubectl", over(elapsed, 1, 0), 0.2},
 		},
 	},
 }
