@@ -15,7 +15,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -37,16 +36,11 @@ func newExporter(l *lab) (*exporter, error) {
 	if len(pod.Containers) != 1 {
 		return nil, errors.New("the Deployment has more than one container")
 	}
-	flags, err := runFlags(pod)
-	if err != nil {
-		return nil, err
-	}
-	return &exporter{lab: l, spec: pod.Containers[0], flags: flags}, nil
+	return &exporter{lab: l, spec: pod.Containers[0], flags: runFlags(pod)}, nil
 }
 
-// runFlags returns the flags of a container runtime for the settings of a Pod. runFlags fails for a setting of the
-// container that it doesn't know.
-func runFlags(pod corev1.PodSpec) (flags []string, err error) {
+// runFlags returns the flags of a container runtime for the settings of a Pod.
+func runFlags(pod corev1.PodSpec) (flags []string) {
 	user := ptr.Deref(pod.SecurityContext, corev1.PodSecurityContext{})
 	flags = append(flags, fmt.Sprintf("--user=%d:%d", ptr.Deref(user.RunAsUser, 0), ptr.Deref(user.RunAsGroup, 0)))
 	c := pod.Containers[0]
@@ -66,20 +60,7 @@ func runFlags(pod corev1.PodSpec) (flags []string, err error) {
 	for _, capability := range ptr.Deref(security.Capabilities, corev1.Capabilities{}).Drop {
 		flags = append(flags, "--cap-drop="+string(capability))
 	}
-	known := corev1.Container{
-		Name: c.Name, Image: c.Image, Args: c.Args, Env: c.Env, Ports: c.Ports, Resources: c.Resources,
-		LivenessProbe: c.LivenessProbe, ReadinessProbe: c.ReadinessProbe,
-		SecurityContext: &corev1.SecurityContext{
-			ReadOnlyRootFilesystem: security.ReadOnlyRootFilesystem, Capabilities: security.Capabilities,
-			AllowPrivilegeEscalation: security.AllowPrivilegeEscalation,
-		},
-		ImagePullPolicy: c.ImagePullPolicy, TerminationMessagePath: c.TerminationMessagePath,
-		TerminationMessagePolicy: c.TerminationMessagePolicy,
-	}
-	if !equality.Semantic.DeepEqual(known, c) {
-		return nil, fmt.Errorf("the container has a setting that is not played here: %v", c)
-	}
-	return flags, nil
+	return flags
 }
 
 // start starts a new container.

@@ -12,11 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/promqltest"
 	"github.com/prometheus/prometheus/rules"
-	"github.com/prometheus/prometheus/util/teststorage"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
@@ -200,31 +197,22 @@ func TestLateSeries(t *testing.T) {
 // says nothing about a type of another cluster, and the dashboard has the creators of each.
 func TestSeveralClusters(t *testing.T) {
 	t.Parallel()
-	store := teststorage.New(t)
-	appender := store.Appender(t.Context())
-	add := func(value float64, name, cluster, resource string, more ...string) {
-		all := append([]string{model.MetricNameLabel, name, "cluster", cluster, "group", "batch", "resource", resource}, more...)
-		if _, err := appender.Append(0, labels.FromStrings(all...), epoch.UnixMilli(), value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	add(2000, "genname:growth:18h", "a", "jobs", "prefix", "run-", "namespace", "ci", "naming", "generateName")
-	for _, cluster := range []string{"a", "b"} {
-		add(2000, "genname:growth:18h", cluster, "jobs")
-		add(2000, "genname:growth:1h", cluster, "workflows", "prefix", "run-", "namespace", "ci", "naming", "generateName")
-		add(1, "genname_prefix_info", cluster, "workflows", "prefix", "run-", "namespace", "ci", "naming", "generateName",
-			"creator", "of-"+cluster, "truncated", "false", "instance", "10.0.0.1:9810")
-	}
-	if err := appender.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	store := promqltest.LoadedStorage(t, `load 1m
+		genname:growth:18h{cluster="a", resource="jobs", prefix="run-", namespace="ci"} 2000
+		genname:growth:18h{cluster="a", resource="jobs"} 2000
+		genname:growth:18h{cluster="b", resource="jobs"} 2000
+		genname:growth:1h{cluster="a", resource="workflows", prefix="run-", namespace="ci"} 2000
+		genname:growth:1h{cluster="b", resource="workflows", prefix="run-", namespace="ci"} 2000
+		genname_prefix_info{cluster="a", resource="workflows", prefix="run-", namespace="ci", creator="x", instance="1"} 1
+		genname_prefix_info{cluster="b", resource="workflows", prefix="run-", namespace="ci", creator="y", instance="1"} 1
+	`)
 	ask := rules.EngineQueryFunc(promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery), store)
 	expressions := map[string]string{"Created by": readDashboard(t).queries()["Created by"]}
 	for _, rule := range all(alertRules(t, store, ask, false)) {
 		expressions[rule.Name()] = rule.Query().String()
 	}
 	for name, want := range map[string][]string{typeGrows: {"b"}, "Created by": {"a", "b"}} {
-		vector, err := ask(t.Context(), expressions[name], epoch)
+		vector, err := ask(t.Context(), expressions[name], time.Unix(0, 0))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
