@@ -278,9 +278,8 @@ func line(second int, text string) string {
 func refuse(w http.ResponseWriter, err *apierrors.StatusError) {
 	status := err.Status()
 	status.APIVersion, status.Kind = "v1", "Status"
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(int(status.Code))
-	_ = json.NewEncoder(w).Encode(status)
+	body, _ := json.Marshal(status)
+	fakeapi.Respond(w, int(status.Code), string(body))
 }
 
 // A phase is a state of the Pod. It begins after so many requests of the log.

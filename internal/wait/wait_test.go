@@ -105,16 +105,6 @@ func TestFinish(t *testing.T) {
 	})
 }
 
-// An object whose state is unknown may have finished before.
-func TestFinishedBefore(t *testing.T) {
-	serving(t, func(t *testing.T, s *server) {
-		a := s.create("a")
-		s.update("a", finish("Complete"))
-		a.Version = ""
-		expect(t, s, minute, []Object{a}, nil, "a succeeded Why: because")
-	})
-}
-
 // The wait ends for each object without a time limit, at the limit, and at once.
 func TestTimeout(t *testing.T) {
 	for timeout, want := range map[time.Duration]string{
@@ -614,7 +604,8 @@ func TestMissingAndFailures(t *testing.T) {
 	}
 }
 
-// The first page of a list has the ends of all objects of a group, so no other page is read. Another group still runs.
+// An object whose state is unknown may have finished before. The first page of a list has the ends of all objects of a
+// group, so no other page is read. Another group still runs.
 func TestEndsOnTheFirstPage(t *testing.T) {
 	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b", "x")
