@@ -63,7 +63,7 @@ var longHelp = templates.LongDesc(`
 	up, their creators, and the prefixes whose creates are close to failing.
 
 	Without TYPE, audit counts every resource type with the verbs list and create, except
-	Events and Leases. It reads only metadata.
+	Events and Leases. It reads only metadata, and changes nothing.
 
 	The first line, on stderr, is the verdict: whether creates are close to failing. The table
 	has these columns:
