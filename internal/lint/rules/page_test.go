@@ -27,7 +27,7 @@ func TestPages(t *testing.T) {
 		}
 		begin := "# " + rule.Name + "\n\n" + strings.ToUpper(heading[:1]) + heading[1:] + ": " + page.Finds + ".\n\n" +
 			page.Why + "\n\nFix: " + page.Fix + ".\n\n## Bad: "
-		disable := "Above the field that lint reports, write this comment ([other places, JSON](../guides/lint.md#disable-a-finding)):\n\n```yaml\n# genname:disable " +
+		disable := "Write this comment above the field that lint reports, or [elsewhere](../guides/lint.md#disable-a-finding):\n\n```yaml\n# genname:disable " +
 			rule.Name + ": REASON\n```\n"
 		if !strings.HasPrefix(page.Text, begin) || !strings.HasSuffix(page.Text, "\n## Disable the rule\n\n"+disable) ||
 			!strings.Contains(page.Text, "\n\n## Sources\n\n- ") {

@@ -2,8 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// AuditReport lists the prefixes of a cluster, how many generated names exist under each, and
-// when creates under it will start to fail.
+// AuditReport is the report of kubectl genname audit. For each prefix of a cluster, it has the number of generated
+// names, and the time at which creates will begin to fail.
 type AuditReport struct {
 	metav1.TypeMeta `json:",inline"`
 

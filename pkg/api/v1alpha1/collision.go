@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// CollisionReport is the probability that further creates fail, for each prefix and number of
-// creates.
+// CollisionReport is the report of kubectl genname report. It has the probability that further creates fail, for each
+// prefix and number of creates.
 type CollisionReport struct {
 	metav1.TypeMeta `json:",inline"`
 

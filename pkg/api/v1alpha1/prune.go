@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// PruneReport is which objects kubectl genname prune would delete, or has deleted.
+// PruneReport is the report of kubectl genname prune. It has the objects that prune would delete, or has deleted.
 type PruneReport struct {
 	metav1.TypeMeta `json:",inline"`
 
