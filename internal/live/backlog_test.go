@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// arrives applies an event of a new name of a prefix, or of a known one.
+// arrives applies an event about an object with the name and the prefix.
 func (c *counts) arrives(t *testing.T, what decode.EventType, name, prefix string) {
 	t.Helper()
 	o := &object.Object{Namespace: "prod", Name: name, GenerateName: prefix}
@@ -30,13 +30,12 @@ func (c *counts) arrives(t *testing.T, what decode.EventType, name, prefix strin
 	}
 }
 
-// listedAs makes a list without objects the counts.
+// listedAs replaces the counts by a list without objects.
 func (c *counts) listedAs(list *listing) {
 	c.beginSweep()
 	c.replace(list, uncounted)
 }
 
-// rowsOf returns the rows of a store by prefix.
 func rowsOf(s *store) map[string]pools.Row {
 	rows := map[string]pools.Row{}
 	now := get(s, func(c *counts) time.Time { return c.clock.now() })
@@ -73,7 +72,7 @@ func TestBacklog(t *testing.T) {
 			k.arrives(t, decode.Added, generated("new-", random), "new-")
 		}
 		for prefix, row := range k.rowsOf() {
-			for i := range 2 { // the longer ones are of a time without any, too
+			for i := range 2 { // the longer windows also cover a time without events
 				if creates, _ := rateOf(row.Weighed, i, row.At.Sub(row.Since)); creates < 0.9*perSecond || creates > 1.1*perSecond {
 					t.Errorf("%s: %.2f creates a second in %v", prefix, creates, pools.Windows[i])
 				}
@@ -100,8 +99,8 @@ func visit(c *counts, objects ...*object.Object) {
 	v.Commit()
 }
 
-// A client-generated prefix is reported as if its type had just been counted, whatever updates and interrupted lists
-// there were. Two names that only begin like those of the prefix hide it.
+// After any updates and interrupted lists, a client-generated prefix is reported as if its type had just
+// been counted. The input has names that only begin with the prefix, because two such names hide it.
 func TestClientGeneratedPrefix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(1, 1))
@@ -146,8 +145,8 @@ func TestClientGeneratedPrefix(t *testing.T) {
 	})
 }
 
-// Prefixes that are not reported make no row when they are empty: names that only look client-generated, and objects
-// without the labels of a selector. Other prefixes leave their row.
+// An empty prefix keeps its row only if it was reported before. Prefixes of names that only look
+// client-generated, and of objects that the selector does not match, have no row.
 func TestEmptyRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, 1))
@@ -185,7 +184,7 @@ func TestEmptyRows(t *testing.T) {
 					if strings.HasPrefix(prefix, "stem-") {
 						names[i] = fmt.Sprint(prefix, i)
 					}
-					if prefix == "look-" { // never enough of them
+					if prefix == "look-" { // so there are never enough of these names at the same time
 						apply(decode.Added, prefix, names[i])
 						apply(decode.Deleted, prefix, names[i])
 					}
@@ -206,7 +205,7 @@ func TestEmptyRows(t *testing.T) {
 	})
 }
 
-// An empty name pool goes an hour after its last event.
+// The engine drops an empty name pool an hour after its last event.
 func TestForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newTestCounts()
@@ -228,8 +227,8 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// Objects with a prefix have rows of their own, so they change no numbers of the other names. This is also true for the
-// first object of a prefix, and for a prefix that is empty for a while.
+// Objects with a prefix don't change the numbers of the other names, because their prefix has its own row.
+// This is also true for the first object of a prefix, and for a prefix that is empty for a while.
 func TestOtherNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newTestCounts()
@@ -252,7 +251,7 @@ func TestOtherNames(t *testing.T) {
 	})
 }
 
-// The totals of a type that is removed and comes back don't decrease, but its names are gone.
+// The totals of a type that is removed and comes back don't decrease, but the type no longer has the earlier names.
 func TestTotalsOfATypeThatLeft(t *testing.T) {
 	k := newTestCounts()
 	k.totals, k.health.restarts = totals{creates: 7, gaps: 2}, 3
@@ -262,8 +261,8 @@ func TestTotalsOfATypeThatLeft(t *testing.T) {
 	}
 }
 
-// Before a watch is opened again, the engine requests the server's state, to know which events are old. It also does
-// so before the first watch after a long list.
+// Before a watch is opened again, the engine requests the server's state, to know which events are old. The
+// engine also requests it before the first watch after a long list.
 func TestBacklogIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newRuns(t)
@@ -291,7 +290,7 @@ func TestBacklogIsAsked(t *testing.T) {
 	})
 }
 
-// A name pool is counted since the state of its list, even if the list takes long. The watch begins after the list.
+// The rates of a name pool begin at the state of its list, even after a long list.
 func TestSinceItsList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newRuns(t)
@@ -310,7 +309,7 @@ func TestSinceItsList(t *testing.T) {
 	})
 }
 
-// A polite engine lists its types one after another, and pauses. Each is counted since its own list.
+// A polite engine lists its types one after another, and pauses. The rates of each type begin at its own list.
 func TestSinceItsPoliteList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newRuns(t)

@@ -15,23 +15,23 @@ const (
 	// ended normally, the pause is firstPause.
 	firstPause   = 50 * time.Millisecond
 	longestPause = 5 * time.Second
-	// finalErrorGrace is the time for which a final error doesn't end the watching of a type. A server that has just
-	// started can send such errors.
+	// During finalErrorGrace, the engine retries a watch even after a final error, because a server that
+	// has just started can send such errors.
 	finalErrorGrace = 2 * time.Minute
-	// maxInVain is the number of lists in a row without an event in between after which the type is handled as one
-	// that can't be watched.
+	// If a type was listed maxInVain times in a row without an event in between, the engine handles it as a
+	// type that can't be watched.
 	maxInVain = 5
-	// firstOpens is the number of requests for the first watch of a type before a final error counts, because
-	// another API server might respond differently. goneOpens is the number of requests, in about two seconds,
-	// before a type counts as not found.
+	// Before the engine believes a final error, it requests the first watch of a type firstOpens times,
+	// because another API server might respond differently. It believes a 404 after goneOpens requests, in
+	// about two seconds.
 	firstOpens, goneOpens = 3, 6
-	// expiredOpens is the number of requests for a watch at an expired state. An API server that has just started
-	// doesn't have old states, but another one might.
+	// The engine requests a watch at an expired state expiredOpens times. An API server that has just
+	// started doesn't have old states, but another one might.
 	expiredOpens = 3
-	// maxMute is the number of watches in a row without an event or bookmark after which the number of objects is
-	// compared. If nothing changes and the server sends no bookmarks, all watches are like that.
+	// After maxMute watches in a row without an event or bookmark, the engine compares the number of
+	// objects. If nothing changes and the server sends no bookmarks, no watch has any.
 	maxMute = 3
-	// ahead is the time by which lists can exceed their share of a tenth of the time.
+	// Lists can take at most a tenth of the time, plus ahead.
 	ahead = time.Minute
 )
 
@@ -49,14 +49,14 @@ type backoff struct {
 	since   time.Time // first failure since a watch was open, or zero
 	before  bool      // a watch has been open
 	ended   int       // watches in a row that ended without an event or a bookmark
-	mute    int       // how many of these were open
-	differs bool      // the number of objects differed before the last of these
+	mute    int       // how many of these watches the server opened
+	differs bool      // the number of objects differed before the last of these watches
 	retrier *apistatus.Retrier
 	onTrial bool // the type could not be watched, and no event has come since then
 	expired int  // requests for a watch in a row that failed because the state had expired
 
 	inVain int       // lists since the last event or bookmark
-	until  time.Time // time at which the lists so far took a tenth of the time
+	until  time.Time // time until which all lists together take a tenth of the time
 }
 
 // opened records that a watch is open.

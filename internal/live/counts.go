@@ -16,7 +16,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// MaxPrefixes limits the prefixes of a resource type. Names under further prefixes count together. Tests lower it.
+// MaxPrefixes limits the prefixes of a resource type. Names under further prefixes are counted together. Tests lower
+// the limit.
 var MaxPrefixes = 100_000
 
 // Policy chooses the types that are watched, and the name pools that are reported.
@@ -24,8 +25,8 @@ type Policy struct {
 	// WatchAll means that types without prefixes are watched, too. Otherwise, only their numbers of objects are
 	// requested, which takes fewer watches.
 	WatchAll bool
-	// MinCount is the smallest number of client-generated names that makes a prefix. A type without prefixes that is
-	// not watched is listed again if its number of objects changes by MinCount.
+	// MinCount is the number of client-generated names from which on the engine reports their prefix. A type
+	// without prefixes that is not watched is listed again if its number of objects changes by MinCount.
 	MinCount int64
 	// Gated means that a gate checks each prefix. Then a type with too many prefixes without a generateName is skipped.
 	Gated bool
@@ -50,7 +51,7 @@ type counts struct {
 	// entry.
 	pools  map[uint32]*activity
 	others others
-	// began is the time from which creates and deletes count. gapsBefore is the number of gaps before that.
+	// The engine counts creates and deletes from the time began on. gapsBefore is the number of gaps before began.
 	began      time.Time
 	gapsBefore int
 	sweep      *sweep // list that is being read, or nil
@@ -66,10 +67,10 @@ type outline struct {
 	listedAt time.Time
 }
 
-// totals are counted apart from the members, so that two equal hashes don't change them.
+// totals are counted separately from the members, so that two equal hashes don't change the totals.
 type totals struct {
 	objects int64
-	creates int64 // creates under prefixes
+	creates int64 // number of creates under prefixes
 	gaps    int
 	// idle is the number of events that changed no count.
 	events, idle int64
@@ -82,7 +83,7 @@ type activity struct {
 	gaps             int // number of gaps of the type before since
 	rates            rates
 	peak             int64 // largest number of names since the first event
-	inOthers         bool  // others has these events, too, because the name pool doesn't count
+	inOthers         bool  // others also has these events, because the name pool isn't counted yet
 }
 
 var (
@@ -102,8 +103,8 @@ func newCounts(r census.Resource, policy *Policy, rules *pools.Rules, clock *clo
 	return c
 }
 
-// successor returns the counts of the type after the server had lost it. The server can serve the type again later,
-// perhaps in another version.
+// successor returns new counts for a type that the server no longer has. The server can serve the type
+// again later, perhaps in another version.
 func (c *counts) successor(of census.Resource) *counts {
 	next := newCounts(of, c.policy, c.rules, c.clock)
 	next.totals = c.totals
@@ -178,8 +179,8 @@ func (c *counts) change(by changed) {
 	}
 }
 
-// lacks reports whether an object should be a member, because its name pool has members, and is none. So an earlier
-// event was lost, or the object has no UID although it had one.
+// lacks reports whether an object is no member although its name pool has members. Then an earlier event
+// was lost, or the server sent the object without its UID.
 func (c *counts) lacks(o *object.Object) bool {
 	if !c.concerns(o) {
 		return false
@@ -195,7 +196,7 @@ func (c *counts) has(key uint64) bool {
 	return is
 }
 
-// concerns reports whether an object is to be counted by its name. This is so if Policy takes the prefix of the
+// concerns reports whether an object is counted by its name. It is if Policy takes the prefix of the
 // object, or if the object might get a prefix later.
 func (c *counts) concerns(o *object.Object) bool {
 	if c.policy.Takes == nil {
@@ -205,7 +206,8 @@ func (c *counts) concerns(o *object.Object) bool {
 	return naming == object.Fixed || c.policy.Takes(c.resource.GroupResource(), prefix)
 }
 
-// keep keeps an object as a member if it is in a name pool. keep reports whether it is.
+// keep keeps an object as a member if the object is in a name pool, and removes it otherwise. keep reports whether it
+// is a member now.
 func (c *counts) keep(key uint64, m pools.Member) (is bool) {
 	if _, is = m.In(); is {
 		c.members[key] = m
@@ -270,8 +272,8 @@ func (c *counts) activityOf(number uint32, now time.Time) *activity {
 	return a
 }
 
-// happened counts creates and deletes that are spread evenly between two times. since can be before the time from
-// which the name pool counts.
+// happened counts creates and deletes, spread evenly between two times. since can be before the activity
+// begins.
 func (a *activity) happened(since, at time.Time, creates, deletes int64) {
 	a.creates += creates
 	a.deletes += deletes
@@ -314,8 +316,8 @@ func (o *outline) resumesAt() (uint64, error) {
 	return 0, errNoNumber
 }
 
-// resume prepares for the events of the time without a watch. resume reports whether the server's number of objects
-// differs, or might differ.
+// resume prepares the counts for events from the time without a watch. resume reports whether the server's
+// number of objects differs, or might differ.
 func (c *counts) resume(behind backlog, asked census.Size) (differs bool) {
 	c.at.backlog = behind
 	differs = asked.Objects != c.totals.objects
@@ -342,7 +344,7 @@ type store struct {
 	counts *counts
 }
 
-// do calls f with the counts while no other goroutine has them. f must not call a method of the store.
+// do calls f with the counts while no other goroutine can use the counts. f must not call a method of the store.
 func (s *store) do(f func(*counts)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -355,20 +357,18 @@ func get[T any](s *store, f func(*counts) T) (result T) {
 	return result
 }
 
-// look returns a copy of the outline.
 func (s *store) look() outline { return get(s, func(c *counts) outline { return c.outline }) }
 
-// update changes the health of the type.
 func (s *store) update(change func(*health)) { s.do(func(c *counts) { change(&c.health) }) }
 
-// replace makes a list the counts of the type.
+// replace replaces the counts of the type by a list.
 func (s *store) replace(list *listing, kept state) { s.do(func(c *counts) { c.replace(list, kept) }) }
 
-// inPart is the number of name pools that a snapshot reads from a type at a time. Events of the type wait while a
-// part is read. The events don't wait while the caller uses the name pools.
+// A snapshot reads inPart name pools of a type at a time. Events of the type wait while it reads them. The
+// events don't wait while the caller uses the name pools.
 const inPart = 1 << 10
 
-// eachRow calls each with the name pools of the type, except those above the limit of prefixes.
+// eachRow calls each for every name pool of the type, except the pools above the limit of prefixes.
 func (s *store) eachRow(now time.Time, each func(pools.Row)) {
 	keys := get(s, (*counts).keys)
 	for len(keys) > 0 {

@@ -8,13 +8,13 @@
 //
 // # Guarantees
 //
-// The names are those of a census at the state that the watch has reached. A broken watch resumes from the last
+// The counts equal a census at the state that the watch has reached. A broken watch resumes from the last
 // resourceVersion, and loses nothing. If the server no longer has the changes since that state, or is at an
 // earlier state, the engine lists the type again, and compares the list with the objects that it has counted
-// (sweep.go). The names are right then. Creates and deletes miss only objects that were both created and deleted
-// in between. The engine reports this gap. A type that can't be watched is listed at each interval. It has names
-// but no rates, and the engine tries to watch it again. For a type without prefixes, the engine only requests the
-// number of objects, unless the policy is to watch all types.
+// (sweep.go). The names are right then. Creates and deletes miss only objects that were both created and
+// deleted between these states. The engine reports this gap. The engine lists a type that can't be watched at
+// each interval. Such a type has names but no rates, and the engine tries to watch it again. For a type without
+// prefixes, the engine only requests the number of objects, unless the policy is to watch all types.
 package live
 
 import (
@@ -44,11 +44,11 @@ type Engine struct {
 	Types     []census.Resource
 	Namespace string
 	Policy
-	// Discover returns all types that the server has now. If it is nil, the engine discovers none.
+	// Discover returns all types that the server has now. If Discover is nil, the engine finds no new types.
 	Discover func(context.Context) ([]census.Resource, error)
 	// Named means that a user named the types. If the server then loses one of them, the type is skipped.
 	Named bool
-	// Interval is the interval of lists of a type that can't be watched. The default is 5 s.
+	// Interval is the time between two lists of a type that can't be watched. The default is 5 s.
 	Interval time.Duration
 	// ClockSkew is the time by which the server's clock is ahead of the clock of this computer. All times of the
 	// engine are times of the server.

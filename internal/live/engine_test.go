@@ -56,7 +56,7 @@ type started struct {
 }
 
 func (s *started) notices(what NoticeType) (found []Notice) {
-	if what == Gap { // the engine counts a gap before it reports it
+	if what == Gap { // the engine counts a gap before it sends the notice
 		for counted, deadline := s.Snapshot().Gaps, time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 			if len(s.reportedOf(Gap)) >= counted {
 				break
@@ -66,7 +66,7 @@ func (s *started) notices(what NoticeType) (found []Notice) {
 	return s.reportedOf(what)
 }
 
-// reportsOnce waits until a notice has been reported, and fails if it was reported again.
+// reportsOnce waits until the engine has reported a notice, and fails if the engine reports it again.
 func (s *started) reportsOnce(t *testing.T, what NoticeType) {
 	t.Helper()
 	until(t, func() (bool, any) {
@@ -86,7 +86,7 @@ func (s *started) reportedOf(what NoticeType) (found []Notice) {
 	return found
 }
 
-// start runs an engine with a MinCount of 5 until all has been counted, and then beside the test.
+// start runs an engine with a MinCount of 5 beside the test, and returns when the engine has counted all types.
 func start(t *testing.T, server *fakeapi.Server, types ...census.Resource) *started {
 	t.Helper()
 	s := prepare(server, types...)
@@ -94,7 +94,7 @@ func start(t *testing.T, server *fakeapi.Server, types ...census.Resource) *star
 	return s
 }
 
-// prepare returns that engine before it runs.
+// prepare returns the engine that start runs.
 func prepare(server *fakeapi.Server, types ...census.Resource) *started {
 	s := &started{Engine: New(census.Scanner{Config: server.Config, Version: "v1.36.0"})}
 	s.Types, s.MinCount = types, 5
@@ -106,7 +106,7 @@ func prepare(server *fakeapi.Server, types ...census.Resource) *started {
 	return s
 }
 
-// newTestStore returns a store of Pods with a MinCount of 5.
+// newTestCounts returns counts of Pods with a MinCount of 5.
 func newTestCounts() *counts {
 	c := newCounts(pods, &Policy{MinCount: 5}, &pools.Rules{MinCount: 5}, &clock{})
 	c.health.state = watched
@@ -183,7 +183,7 @@ func (s *started) hasRuns(t *testing.T, names int64) {
 	eventually(t, func() string { return s.differs(map[string]int64{"pods prod/run-": names}) })
 }
 
-// eventually waits up to a day of synthetic time, until check returns nothing to complain of.
+// eventually waits up to a day of synthetic time, until check returns no complaint.
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
 	complaint := ""
@@ -214,8 +214,8 @@ func labelOf(key pools.Key) string {
 	return fmt.Sprintf("%s %s/%s", key.GroupResource, key.Namespace, key.Prefix)
 }
 
-// differs returns the differences between the names of an engine and a fresh count. While a list is
-// read, its objects are counted one by one, and a gap is not counted yet.
+// differs returns the differences between the names of an engine and a fresh count. While the engine reads
+// a list, it counts the objects one by one, and has not counted the gap yet.
 func (s *started) differs(want map[string]int64) string {
 	for _, r := range s.types.list() {
 		if get(r.store, func(c *counts) bool { return c.sweep != nil }) {
@@ -275,9 +275,9 @@ func (c *churn) step(deletes int) {
 	prefix := prefixes[min(c.random.IntN(len(prefixes)), c.random.IntN(len(prefixes)))]
 	o := meta{Name: generated(prefix, c.random), GenerateName: prefix}
 	switch c.random.IntN(20) {
-	case 0: // by hand
+	case 0: // with a fixed name
 		o.GenerateName = ""
-	case 2, 3: // begins while it is watched
+	case 2, 3: // a prefix that begins during the watch
 		o.GenerateName = fmt.Sprintf("new-%d-", c.random.IntN(20))
 		o.Name = generated(o.GenerateName, c.random)
 	case 1: // has a generateName that its name does not begin with
@@ -301,9 +301,9 @@ func (c *churn) count(in map[string]int64, path string, o meta) {
 	}
 }
 
-// Objects are created and deleted while watches break, end in the middle of an event, or
-// expire, and while a server shows earlier states. The names agree with a fresh count. The
-// creates and deletes are never too many. They add up, unless a watch was mute or lost events, and are exact without a gap.
+// Objects are created and deleted while watches break, end in the middle of an event, or expire, and while
+// a server shows earlier states. The names agree with a fresh count. The engine never counts too many
+// creates and deletes. They add up, unless a watch was mute or lost events, and are exact without a gap.
 func TestChurn(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), bubble(func(t *testing.T) {
@@ -321,7 +321,7 @@ func TestChurn(t *testing.T) {
 				t.Fatal(wrong)
 			}
 			server.Lock()
-			server.Faults = seed > 1 // without them, there is no gap
+			server.Faults = seed > 1 // without faults, there is no gap
 			server.Unlock()
 			for i := range 1200 {
 				c.step(45)
@@ -335,7 +335,7 @@ func TestChurn(t *testing.T) {
 			server.Lock()
 			server.Faults = false
 			server.Unlock()
-			for path := range paths { // the names can be right before the last create and delete are counted
+			for path := range paths { // the names can be right before the engine has counted the last create and delete
 				add(server, path, "last-", 1)
 			}
 			want := fresh(t, server, pods, jobs, nodes)
@@ -352,14 +352,14 @@ func check(t *testing.T, e *started, c *churn, before map[string]int64, counted 
 	if reported := e.notices(Gap); len(reported) != snapshot.Gaps || exact && len(reported) > 0 {
 		t.Errorf("%d gaps, %d reported, want the same number, and none without faults", snapshot.Gaps, len(reported))
 	}
-	seen, asAfterABackup := 0, slices.ContainsFunc(e.notices(Gap), func(n Notice) bool { // then not all objects count
+	seen, asAfterABackup := 0, slices.ContainsFunc(e.notices(Gap), func(n Notice) bool { // then some never count
 		return errors.Is(n.Cause, errMissed) || errors.Is(n.Cause, errMute)
 	})
 	for _, row := range snapshot.Rows {
 		label := labelOf(row.Pool.Key)
 		was, is := before[label]
 		if !is || was < e.MinCount || row.Since.After(counted) {
-			continue // counted later
+			continue // the engine began to count later
 		}
 		seen++
 		if row.Pool.Names != was+row.Creates-row.Deletes && (row.Gaps == 0 || !asAfterABackup) {
@@ -380,15 +380,15 @@ func check(t *testing.T, e *started, c *churn, before map[string]int64, counted 
 	}
 }
 
-// A prefix counts from its first object that has it as generateName, with all of its names, until the
-// last one is deleted. No list is needed.
+// The engine reports a prefix as soon as an object has this generateName. All names with the prefix are
+// counted, also older ones, until no object has the generateName. The engine needs no list for this.
 func TestPassage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, 1)
 		random := rand.New(rand.NewPCG(1, 1))
 		add(server, "/api/v1/pods", "other-", 1) // so that the type is watched
-		for range 8 {                            // too few to be evident
-			pod(server, generated("late-", random), "") // by hand
+		for range 8 {                            // too few to be reported
+			pod(server, generated("late-", random), "") // without a generateName
 		}
 		e := start(t, server, pods)
 		eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 1}) })
@@ -409,8 +409,8 @@ func TestPassage(t *testing.T) {
 	})
 }
 
-// Objects that are created or deleted over a gap, and outlive it or were there before, are counted
-// exactly. The report has the gap.
+// In a gap, the engine misses only objects that were both created and deleted in it. All other creates and
+// deletes are counted exactly. The report has the gap.
 func TestGapIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, 1)
@@ -422,7 +422,7 @@ func TestGapIsExact(t *testing.T) {
 		e.until(t, func(s snapshot) bool { return s.Resources[0].Behind != 0 })
 		for range 8 {
 			created := addRuns(server, 200)
-			server.End("/api/v1/pods", created[:100]...) // lived in the gap only
+			server.End("/api/v1/pods", created[:100]...) // created and deleted in the gap
 			server.End("/api/v1/pods", old[:30]...)
 			old = old[30:]
 		}
@@ -450,8 +450,8 @@ func TestGapIsExact(t *testing.T) {
 	})
 }
 
-// While a list is read after a gap, the names are those before the gap. The names that were deleted in the gap don't
-// count beside those that were created in it.
+// While the engine lists a type after a gap, it shows the names from before the gap. It never counts names
+// that were deleted in the gap together with names that were created in the gap.
 func TestNamesWhileListing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, 1)
@@ -489,7 +489,7 @@ func TestNamesWhileListing(t *testing.T) {
 	})
 }
 
-// The names under prefixes above the limit count together. The engine reports it, and the type is
+// The engine counts names under prefixes above the limit together. It reports the limit, and the type is
 // incomplete.
 func TestTooManyPrefixes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -536,9 +536,9 @@ func TestTooManyStems(t *testing.T) {
 	}
 }
 
-// A server that is restored from a backup sends no events until it reaches the state where the watch begins. The engine
-// counts its types again, and continues. The totals of a type include all prefixes. The first list counts nothing as
-// created, and neither does the restored server.
+// A server that is restored from a backup sends no events until it reaches the state where the watch
+// begins. The engine counts its types again, and continues. The totals of a type include all prefixes.
+// Neither the objects of the first list nor the restored objects count as creates.
 func TestRestored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newRuns(t)
@@ -562,7 +562,7 @@ func TestRestored(t *testing.T) {
 		addRuns(server, 1)
 		counts(8, 10, 11, 1)
 		addRuns(server, 2)
-		counts(10, 12, 13, 1) // ten are lost without a delete
+		counts(10, 12, 13, 1) // the restored server lacks ten objects, without an event
 		eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 9, "pods prod/few-": 1}) })
 		if reported := e.notices(Gap); len(reported) != 1 {
 			t.Errorf("reported %+v, want one gap", reported)
@@ -576,7 +576,7 @@ func TestRestored(t *testing.T) {
 	})
 }
 
-// While one type waits, the events of another type count.
+// While one type waits, the engine counts the events of another type.
 func TestTypesDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newRuns(t)
@@ -606,15 +606,15 @@ func TestTypesDoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
-// A type without prefixes is not watched, until it has some. The objects that gave it its prefix
-// count as creates, and older ones don't.
+// The engine watches a type only when the type has a prefix. The objects that gave the type its prefix
+// count as creates. Older objects don't.
 func TestQuietTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, 1)
 		random := rand.New(rand.NewPCG(1, 1))
 		server.Change("/api/v1/pods", "ADDED", meta{Namespace: "prod", Name: generated("run-", random)})
 		e := prepare(server, pods)
-		found := []census.Resource{pods, jobs} // one is new
+		found := []census.Resource{pods, jobs} // the server adds Jobs later
 		e.Discover = func(context.Context) ([]census.Resource, error) { return found, nil }
 		e.run(t)
 		server.Lock()
@@ -625,7 +625,7 @@ func TestQuietTypes(t *testing.T) {
 		began := time.Now()
 		eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 8, "jobs.batch prod/b-": 7}) })
 		takes(t, began, time.Minute)
-		eventually(t, func() string { // the counts can show the names before the rates, the notices and the watch
+		eventually(t, func() string { // the names can be right before the rates, the notices and the watch are
 			for _, row := range e.Snapshot().Rows {
 				if row.Pool.Prefix == "run-" && (row.Creates != 7 || row.Gaps == 0 || row.Weighed[0].Creates == 0) {
 					return fmt.Sprintf("%+v", row)
@@ -642,8 +642,8 @@ func TestQuietTypes(t *testing.T) {
 	})
 }
 
-// A type that a user named is watched although it has no prefixes. So its first create under a prefix counts at once,
-// and exactly. The type stays watched when its last object is deleted.
+// A type that a user named is watched although it has no prefixes. So the engine counts the first create
+// under a prefix at once, and exactly. The type stays watched when its last object is deleted.
 func TestWatchAllTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, 1)
@@ -668,7 +668,7 @@ func TestWatchAllTypes(t *testing.T) {
 	})
 }
 
-// A prefix with objects from before the burst isn't new, so its creates have no time of its own.
+// A prefix with objects from before the burst isn't new, so the rates of its creates don't begin with the burst.
 func TestBurstUnderAnOldPrefix(t *testing.T) {
 	k := newTestCounts()
 	k.beginSweep()
@@ -753,7 +753,7 @@ func TestSteadyOverAGap(t *testing.T) {
 	}
 }
 
-// A list whose earlier attempt has flagged an object that is gone since is not taken.
+// The engine rejects a list if an earlier attempt to read it flagged an object that no longer exists.
 func TestStaleList(t *testing.T) {
 	k := newTestCounts()
 	one := &object.Object{Namespace: "prod", Name: "run-bcdfg", GenerateName: "run-"}
@@ -761,7 +761,7 @@ func TestStaleList(t *testing.T) {
 	k.beginSweep()
 	for _, o := range []*object.Object{one, two} {
 		if v := (&visitor{store: &store{counts: k}}); v.Visit(o) == nil {
-			v.flush() // and never committed
+			v.flush() // but not committed
 		}
 	}
 	visit(k, two)

@@ -25,10 +25,10 @@ const behindAfter = 5 * time.Second
 // health has the state of a type, and the reason why it is not up to date.
 type health struct {
 	state   state
-	rests   time.Time        // no list because of a number of objects before this time
+	rests   time.Time        // before this time, no number of objects causes a list
 	skipped []census.Skipped // parts of the type that could not be read: the whole type, or namespaces
 	behind  time.Time        // time since which the type is not watched, or zero
-	cause   error            // reason for that
+	cause   error            // reason why it is not watched
 	// restarts is the number of watches that failed.
 	restarts int64
 	// unverified is the reason why Verify could not verify the type.
@@ -40,8 +40,8 @@ func (s *health) isSkipped(reasons ...census.Reason) bool {
 	return slices.ContainsFunc(s.skipped, func(s census.Skipped) bool { return slices.Contains(reasons, s.Reason) })
 }
 
-// isBehind reports whether a type is not up to date. The requests for a quiet type are rare, so it is behind after
-// one request without a response.
+// isBehind reports whether a type is not up to date. A quiet type is behind after one request without a
+// response, because the engine rarely requests its number of objects.
 func (s *health) isBehind() bool {
 	switch s.state {
 	case watched:
@@ -76,7 +76,7 @@ func (s *health) fail(skipped []census.Skipped, took time.Duration) {
 	s.skipped, s.rests = skipped, time.Now().Add(listPauses*took)
 }
 
-// rest prevents lists because of a number of objects, at least for the pause.
+// rest prevents that a number of objects causes a list, at least for the pause.
 func (s *health) rest(pause time.Duration) {
 	if rests := time.Now().Add(pause); s.rests.Before(rests) {
 		s.rests = rests
@@ -91,7 +91,7 @@ func (c *counts) leaveOut(part census.Skipped) {
 	}
 }
 
-// isResting reports whether the type's number of objects is not requested in this round.
+// isResting reports whether this round doesn't request the type's number of objects.
 func (s *health) isResting() bool {
 	return s.state == unwatched || s.skipped != nil && time.Now().Before(s.rests)
 }

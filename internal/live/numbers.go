@@ -7,11 +7,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// A type without prefixes is listed again if its number of objects has changed by MinCount since its last list.
-// Even without a change, other objects might have replaced them. So it is also listed again after a hundred times
-// the duration of its last list, but not before leastQuiet, and at the latest after longQuiet. If the server
-// doesn't report the number of objects, it is listed again after unknownQuiet. All other lists take at most a
-// tenth of the time.
+// A type without prefixes is listed again if its number of objects has changed by MinCount since its last
+// list. Even if the number is equal, other objects might have replaced the listed ones. So the type is also
+// listed again after a hundred times the duration of its last list, but not before leastQuiet, and at the
+// latest after longQuiet. If the server doesn't report the number of objects, it is listed again after
+// unknownQuiet. All other lists take at most a tenth of the time.
 const (
 	leastQuiet   = 5 * time.Minute
 	longQuiet    = 30 * time.Minute
@@ -57,7 +57,7 @@ func (e *Engine) ask(ctx context.Context, types []census.Resource, retryTimeout 
 		switch r := e.types.of(number.Resource.GroupResource()); {
 		case r == nil:
 		case r.compareNumber(number):
-		case r.life.Load() == nil: // otherwise the type lists itself, because it could not be watched since the request
+		case r.life.Load() == nil: // otherwise its own goroutine lists it, because a watch has failed since the request
 			r.listIfDue(ctx, number, asked)
 		}
 	}
@@ -72,8 +72,8 @@ func (r *reflector) noteFailure(ctx context.Context, skipped census.Skipped, sin
 	}
 }
 
-// listIfDue lists a type if its number of objects is a reason to. If the type then has prefixes, it is watched.
-// The request for the number was sent at asked.
+// listIfDue lists a type if its number of objects is a reason to. If the list has prefixes, the engine
+// watches the type. The request for the number was sent at asked.
 func (r *reflector) listIfDue(ctx context.Context, number census.Size, asked time.Time) {
 	before := r.store.look()
 	if due := get(r.store, func(c *counts) bool { return c.noteNumber(number, asked) }); !due {
@@ -102,7 +102,7 @@ func (c *counts) noteNumber(number census.Size, asked time.Time) (due bool) {
 	due = c.isDue(number, time.Now())
 	if !due && c.health.skipped == nil && number.Known {
 		if c.totals.objects == number.Objects {
-			c.at.heard = asked // all objects of a burst came later
+			c.at.heard = asked // all new objects were created later
 		}
 		if c.health.state == quiet {
 			c.countOthers(number.Objects, asked, true)
@@ -111,7 +111,7 @@ func (c *counts) noteNumber(number census.Size, asked time.Time) (due bool) {
 	}
 	switch c.health.state {
 	case gone:
-		c.health.skipped = nil // it is skipped until it is listed
+		c.health.skipped = nil // the type is skipped until it is listed
 	case quiet:
 		c.health.catchUp()
 	default:

@@ -16,7 +16,7 @@ type others struct {
 	asked time.Time // time of the last number of objects of a quiet type
 }
 
-// event counts an event of an object in no name pool that counts.
+// event counts an event of an object that is in no name pool that counts.
 func (o *others) event(by changed) {
 	switch by.what {
 	case decode.Added:
@@ -39,7 +39,7 @@ func (o *others) lose(pool *activity) {
 	}
 }
 
-// rise counts the difference between two numbers of objects. at is the time of the second.
+// rise counts the difference between two numbers of objects. at is the time of the second number.
 func (o *others) rise(since, at time.Time, by int64) {
 	o.happened(since, at, max(by, 0), max(-by, 0))
 }
@@ -50,8 +50,8 @@ func (c *counts) unpooled() int64 {
 	return c.totals.objects - names
 }
 
-// countOthers counts the changes of a quiet type up to a list or a number of objects. If the list has changed the
-// state of the type, the counts begin again.
+// countOthers counts the changes of a quiet type up to a list or a number of objects. If the list has
+// changed the state of the type, counting begins again.
 func (c *counts) countOthers(objects int64, at time.Time, isQuiet bool) {
 	if isQuiet && c.health.state == quiet {
 		c.others.rise(c.others.asked, at, objects-c.totals.objects)

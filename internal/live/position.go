@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// position is the state of the cluster that the counts of a type agree with.
+// position is the state of the cluster at which the counts of a type are right.
 type position struct {
 	version uint64
 	ended   ended
@@ -19,17 +19,17 @@ type position struct {
 	newest  int64 // latest creationTimestamp of an object, in Unix seconds
 }
 
-// ended are the objects that were deleted at the current state. There can be several, because etcd deletes all
-// objects of a lease at one version, for example Events. A watch that breaks at such a state resumes from the
-// state before, because it might not have delivered all deletes.
+// ended are the objects that were deleted at the current state. There can be several, because etcd deletes
+// all objects of a lease at one version, for example Events. If a watch breaks at such a state, the next
+// watch starts at the state before, because some of these deletes might be missing.
 type ended struct {
 	before uint64
 	names  []string
 }
 
-// backlog describes the events of the time without a watch, up to the state at which the next watch was opened.
-// The time of these events isn't known. Deletes have no time, and the times of creates are from another clock. So
-// they count as spread evenly from since on.
+// backlog describes the events of the time without a watch, up to the state at which the next watch was
+// opened. The time of these events isn't known, because deletes have no time, and the times of creates are
+// from another clock. So the engine spreads these events evenly over the time from since on.
 type backlog struct {
 	since time.Time
 	until uint64
@@ -90,7 +90,7 @@ type expected struct {
 // wait until the watch has passed that state.
 type comparison struct {
 	due   expected
-	trail []expected // counted numbers since the server was asked for its number; nil if it wasn't
+	trail []expected // counted numbers since the request for the server's number; nil without a request
 }
 
 // note records the counted number of objects at the current state.
@@ -112,9 +112,9 @@ func (c *comparison) missed(version uint64, what decode.EventType, objects int64
 	return missed
 }
 
-// with compares the counts with the server's number if the watch has passed its state. Otherwise missed compares
-// them later. It returns an error if the state is before the beginning of the trail. Without a trail, the type was
-// listed after the server was asked, and an earlier number says nothing about the list.
+// with compares the counts with the server's number if the watch has passed the state of that number. Otherwise
+// missed compares them later. with returns an error if the state is before the trail begins. If there is no
+// trail, the type was listed after the request, and the earlier number says nothing about the list.
 func (c *comparison) with(server expected, version uint64) error {
 	trail := c.trail
 	c.trail = nil

@@ -8,16 +8,16 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// rates counts creates and deletes in exponentially decaying windows (Leskovec, Rajaraman and Ullman, "Mining of
-// Massive Datasets", 4.7). So a window needs two numbers, independent of the number of events. Times are those of a
-// clock.
+// rates counts creates and deletes in exponentially decaying windows (Leskovec, Rajaraman and Ullman,
+// "Mining of Massive Datasets", 4.7). So a window needs only two numbers, however many events there are.
+// All times are from one clock.
 type rates struct {
 	last    time.Time // time up to which the numbers are decayed
 	weighed pools.Weighed
 }
 
-// add counts creates and deletes that are spread evenly over a time, which doesn't begin before the last one. Each
-// event has the mean weight over that time.
+// add counts creates and deletes, spread evenly over a time that doesn't begin before the last time ended.
+// Each event gets the mean weight over its time.
 func (r *rates) add(from, now time.Time, creates, deletes float64) {
 	r.decay(now)
 	lasted := max(r.last.Sub(from).Seconds(), 0)
@@ -50,13 +50,13 @@ func (r *rates) at(now time.Time) pools.Weighed {
 	return current.weighed
 }
 
-// clock is the clock of the rates, which ignores most changes of the computer's clock. It advances with the monotonic
-// clock, which stops while a computer sleeps. If the wall clock has advanced by leastSleep more since the last reading,
-// the computer has slept, or its clock was wrong by that time. Then the difference counts, too.
+// clock is the clock of the rates, which ignores most changes of the computer's clock. It advances with the
+// monotonic clock, which stops while a computer sleeps. If the wall clock has advanced by at least leastSleep more
+// than the monotonic clock, the computer has slept, or its clock was corrected. Then the difference counts, too.
 type clock struct {
 	mu   sync.Mutex // guards the fields below
 	last time.Time  // last reading of the computer's clocks
-	at   time.Time  // time of this clock then, without a monotonic reading
+	at   time.Time  // time of this clock at last, without a monotonic reading
 }
 
 // start makes the clock begin with the time of a server whose clock is ahead. Otherwise the clock begins at its first

@@ -15,14 +15,14 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// longList is the duration of a list above which changes during the list don't count as one burst.
+// If a list takes longer than longList, changes during the list don't count as one burst.
 const longList = 5 * time.Second
 
 // askTime limits the request for the number of objects before a watch is opened.
 const askTime = 5 * time.Second
 
-// silence is the time without an event or a bookmark after which a watch is opened again. Servers send a bookmark
-// each minute.
+// If a watch delivers no event and no bookmark for the time silence, the engine opens it again. Servers
+// send a bookmark each minute.
 const silence = 2 * time.Minute
 
 var errSilent = errors.New("neither an event nor a bookmark came for two minutes")
@@ -131,7 +131,7 @@ func (r *reflector) watch(ctx context.Context, from uint64, b *backoff) error {
 		return nil
 	})
 	if err = causeOf(ctx, err); errors.Is(err, errSilent) {
-		return nil // there might be no changes, and a server without bookmarks
+		return nil // perhaps nothing changed, and the server sends no bookmarks
 	}
 	return err
 }
@@ -142,16 +142,16 @@ func (r *reflector) watch(ctx context.Context, from uint64, b *backoff) error {
 // A server that was restored from a backup is at an earlier state. It sends no event until it reaches the state of
 // the watch again.
 //
-// A server without watches, or one that holds back events, never sends an event. compare detects this by the
-// number of objects, after maxMute watches without an event.
+// A server without watches, or one that holds back events, never sends an event. compare detects such a
+// server by its number of objects, after maxMute watches without an event.
 //
-// Events up to the server's state were late. The store spreads them over the time since the last event. compare
-// limits its request to askTime.
+// Events up to the server's state happened without a watch. The store spreads them over the time since the
+// last event. compare limits its request to askTime.
 func (r *reflector) compare(ctx context.Context, from uint64, b *backoff) error {
 	now := r.store.look()
 	heard := now.at.caughtUp()
 	if !b.before && r.source.clock.now().Sub(heard) < longList || b.expired > 0 {
-		return nil // compare has asked before the watch that was refused
+		return nil // compare has already sent its request before the watch that was refused
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -163,7 +163,7 @@ func (r *reflector) compare(ctx context.Context, from uint64, b *backoff) error 
 	if err == nil && state > 0 && state < from {
 		return fmt.Errorf("%w: %d after %d", errBackwards, state, from)
 	}
-	differed := b.differs // and there was no event since
+	differed := b.differs // and no event has arrived since then
 	differs := get(r.store, func(c *counts) bool { return c.resume(backlog{heard, state}, asked[0]) })
 	b.differs = b.mute >= maxMute && differs
 	if b.differs && differed {
@@ -198,11 +198,11 @@ const (
 	// defaultInterval is the default interval of lists of a type that can't be watched. The lists take at most a
 	// tenth of the time.
 	defaultInterval = 5 * time.Second
-	// maxUnsteady is the number of attempts to read a list whose pages have the same state.
+	// maxUnsteady is the number of attempts to get a list whose pages all have the same state.
 	maxUnsteady = 3
 )
 
-// tryAgain is the time after which a type that can't be watched is watched again.
+// tryAgain is the time after which the engine again tries to watch a type that could not be watched.
 const tryAgain = 10 * time.Minute
 
 // countAgain lists the type again, until a list succeeds, because the server no longer has the changes since its last
@@ -218,7 +218,7 @@ func (r *reflector) countAgain(ctx context.Context, cause error) (took time.Dura
 	return list.took, true
 }
 
-// replaceAfterGap makes a list the counts of the type, and reports the gap.
+// replaceAfterGap replaces the counts of the type by a list, and reports the gap.
 func (r *reflector) replaceAfterGap(list *listing, cause error) {
 	from := get(r.store, func(c *counts) time.Time { return c.replaceAfterGap(list, cause) })
 	r.report(Notice{Gap, r.resource.GroupResource(), from, list.began, cause})
@@ -235,9 +235,9 @@ func (r *reflector) listSteadily(ctx context.Context) {
 	}
 }
 
-// listAgain lists a type again. listAgain returns nil if the list fails or if ctx ends. With must, it tries until the
-// list succeeds or the type is gone, for at most a tenth of the time. It then also repeats a list whose pages have
-// different states, up to maxUnsteady times.
+// listAgain lists a type again. listAgain returns nil if the list fails or if ctx ends. If must is true, it
+// retries until the list succeeds or the type is gone, for at most a tenth of the time. Then it also
+// repeats a list whose pages have different states, up to maxUnsteady times.
 func (r *reflector) listAgain(ctx context.Context, must bool) *listing {
 	retrier := apistatus.NewRetrier(firstPause, longestPause, apistatus.NoEnd)
 	for attempts := 1; ; attempts++ {
@@ -287,9 +287,9 @@ func (r *reflector) countOnly(ctx context.Context, cause error) bool {
 	}
 }
 
-// leaveIfGone ends the counts of a type that was not found, for example because its CustomResourceDefinition was
-// deleted. From then on, each round requests the number of objects of the type, and lists it when the server has
-// it again.
+// leaveIfGone ends the counts of a type that was not found, for example because its
+// CustomResourceDefinition was deleted. From then on, each round requests the number of objects of the
+// type, and lists the type when the server has it again.
 func (r *reflector) leaveIfGone(ctx context.Context) bool {
 	health := r.store.look().health
 	leaves := ctx.Err() == nil && health.isLost() && r.types.replace(r, r.successor(r.resource))

@@ -48,7 +48,7 @@ func (e *Engine) discover(ctx context.Context) {
 	case e.Discover == nil:
 		return
 	case e.Named && !slices.ContainsFunc(e.types.list(), isGone):
-		e.noteDiscovery(ctx, nil) // nothing is to be discovered any more
+		e.noteDiscovery(ctx, nil) // there is nothing left to discover
 		return
 	}
 	found, err := e.Discover(ctx)
@@ -82,7 +82,7 @@ func (e *Engine) noteDiscovery(ctx context.Context, err error) {
 	}
 }
 
-// discovered handles a type that the server has. The type is new, was gone, or is known.
+// discovered handles a type that the server has. The type is new, known, or was gone before.
 func (e *Engine) discovered(resource census.Resource) {
 	r := e.types.of(resource.GroupResource())
 	switch {

@@ -16,12 +16,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-// bubble returns a test that runs f in synthetic time. All tests with an engine run so: its real intervals take no time.
+// bubble returns a test that runs f in synthetic time. So the engine's intervals take no real time.
 func bubble(f func(t *testing.T)) func(t *testing.T) {
 	return func(t *testing.T) { synctest.Test(t, f) }
 }
 
-// takes checks that a time has passed since began, within seconds.
+// takes checks that the time since began differs from want by a few seconds at most.
 func takes(t *testing.T, began time.Time, want time.Duration) {
 	t.Helper()
 	if took := time.Since(began); took < want || took > want+5*time.Second {
@@ -80,7 +80,7 @@ func refuse(code func(path string, watch bool) int) fault {
 	}
 }
 
-// refusal makes the server respond to requests with a code, while it is not 0.
+// refusal returns a status code, with which the server responds to these requests while the code is not 0.
 func refusal(server *fakeapi.Server, concerns func(path string, watch bool) bool) *atomic.Int32 {
 	var code atomic.Int32
 	server.Fault = refuse(func(path string, watch bool) int {
@@ -96,7 +96,7 @@ func ofAWatch(_ string, watch bool) bool { return watch }
 
 func ofAList(_ string, watch bool) bool { return !watch }
 
-// ofWatches is a fault of the first watches.
+// ofWatches is a fault that only the first watches meet, most of them at most.
 func ofWatches(most int, respond http.HandlerFunc) fault {
 	var so atomic.Int64
 	return func(_ int, w http.ResponseWriter, r *http.Request) bool {
@@ -108,7 +108,7 @@ func ofWatches(most int, respond http.HandlerFunc) fault {
 	}
 }
 
-// all is a number of watches that is never reached.
+// all is a limit for ofWatches that no test reaches.
 const all = 1 << 30
 
 func hung(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
@@ -118,7 +118,7 @@ func mute(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// requests returns the number of requests: of watches, or of lists from their beginning.
+// requests returns the number of requests for watches, or for the first pages of lists.
 func requests(server *fakeapi.Server, watches bool) (n int) {
 	server.Lock()
 	defer server.Unlock()

@@ -54,8 +54,8 @@ type ResourceCount struct {
 	Behind time.Duration
 }
 
-// Snapshot returns the current counts. Before that, it calls each with the name pools that are reported, in no
-// order. The parts of a type are read one after another, so they can differ in time.
+// Snapshot returns the current counts. Before that, it calls each for every reported name pool, in no
+// order. It reads the parts of a type one after another, so they can be of different times.
 func (e *Engine) Snapshot(each func(pools.Row)) Snapshot {
 	now := e.clock.now()
 	s := Snapshot{At: now, Summary: census.Summary{Requests: e.requests.Load()}}

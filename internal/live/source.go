@@ -21,7 +21,7 @@ const (
 	listsAtOnce = 2
 	// A watch lasts from five to ten minutes, as the watches of client-go's reflectors do.
 	leastWatch, mostWatch = 5 * time.Minute, 10 * time.Minute
-	// noRetries is the time limit for retries of a request that must not be retried.
+	// noRetries is a retry timeout that is too short for a retry.
 	noRetries = time.Millisecond
 )
 
@@ -34,8 +34,8 @@ type source struct {
 	clock     *clock
 	lists     chan struct{} // has an element for each list in progress
 	requests  *atomic.Int64 // number of requests for lists and numbers
-	// versions has the version in which a type was listed, by its GroupResource. It isn't the preferred one while the
-	// type's conversion webhook fails.
+	// versions has the version in which a type was listed, by its GroupResource. It isn't the preferred
+	// version while the type's conversion webhook fails.
 	versions sync.Map
 }
 
@@ -60,7 +60,6 @@ func (s *source) visit(
 	return summary.Skipped, err
 }
 
-// served returns types in the versions in which they were listed.
 func (s *source) served(types []census.Resource) []census.Resource {
 	types = slices.Clone(types)
 	for i := range types {
@@ -121,7 +120,7 @@ func (s *source) numbers(
 	}
 	scanner := s.scanner
 	scanner.Progress, scanner.RetryTimeout = nil, retryTimeout
-	// newSource has validated the configuration, so there is no error.
+	// There is no error, because newSource has validated the configuration.
 	sizes, skipped, _ := scanner.Sizes(ctx, s.served(types), s.namespace)
 	s.requests.Add(int64(len(types)))
 	for _, why := range skipped {

@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-// words returns a text of letters that is different for each i, and ends like no generated name.
+// words returns a different text of letters for each i. The text doesn't end like a generated name.
 func words(i int) string { return fmt.Sprintf("%c%c%c-settings", 'a'+i%26, 'a'+i/26%26, 'a'+i/676) }
 
-// A controller that creates ten objects a second has a row after a minute, whatever its names are, and nothing is
-// reported as incomplete.
+// A controller that creates ten objects a second has a row after a minute, whatever names it uses, and the
+// report is complete.
 func TestStorm(t *testing.T) {
 	defer func(limit int) { MaxPrefixes = limit }(MaxPrefixes)
 	MaxPrefixes = 100
@@ -26,7 +26,7 @@ func TestStorm(t *testing.T) {
 		what    string
 		name    func(i int) string
 		before  int  // objects before the watch
-		named   bool // a prefix that has objects already
+		named   bool // the prefix already has objects
 		isStem  bool
 		watched int
 	}{
@@ -81,7 +81,7 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// rowOf returns the row of stems or of the other objects.
+// rowOf returns the row of a stem, or the row of the other objects.
 func rowOf(s snapshot, isStem bool) pools.Row {
 	all := s.Others
 	if isStem {
@@ -95,7 +95,7 @@ func rowOf(s snapshot, isStem bool) pools.Row {
 	return pools.Row{}
 }
 
-// A stem that had enough names keeps its row until no name is left.
+// If a stem once had enough names for a row, it keeps the row until no name is left.
 func TestPeak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &fakeapi.Server{Clock: time.Now().Unix()}

@@ -21,13 +21,13 @@ type listing struct {
 	objects  int64
 }
 
-// sweep is the comparison with a list that is being read. sweep covers all attempts to read the list.
+// sweep is the comparison with a list that is being read. All attempts to read the list share one sweep.
 type sweep struct {
 	newest int64    // latest creationTimestamp before the list
 	listed int      // number of objects in name pools, in committed visitors
 	others []uint64 // results of pools.OtherOf, in committed visitors
 	// appeared has the numbers of objects that were not counted before the list, by name pool. Until the list is
-	// complete, the set also has the objects that were deleted, so these numbers don't belong to the counts yet.
+	// complete, these numbers are not part of the counts, because the set still has the objects that were deleted.
 	appeared map[uint32]int64
 }
 
@@ -128,9 +128,9 @@ func (c *counts) isStale() bool {
 	return listed != c.sweep.listed
 }
 
-// replace replaces the counts of the type by a list, and sets the state of the type. If kept is uncounted, the
-// method kept chooses the state. The store doesn't know the objects of a quiet type. So when it becomes watched, only
-// objects that are newer than all earlier objects count as creates.
+// replace replaces the counts of the type by a list, and sets the state of the type. If the argument kept
+// is uncounted, the method kept chooses the state. The store doesn't know the objects of a quiet type. So
+// when the type becomes watched, only objects that are newer than all earlier objects count as creates.
 func (c *counts) replace(list *listing, kept state) {
 	c.leave(func(pools.Member) {})
 	wasQuiet := kept == uncounted && c.health.state == quiet
@@ -144,13 +144,13 @@ func (c *counts) replace(list *listing, kept state) {
 		c.pools, c.began, c.gapsBefore = map[uint32]*activity{}, list.began, c.totals.gaps
 	}
 	if kept == quiet {
-		c.reset() // they are needed only for events
+		c.reset() // only a watched type needs the objects
 	}
 	c.adopt(list, kept)
 }
 
-// kept returns watched if the type has prefixes, too many for a gate, or if the policy is to watch all types, and quiet
-// otherwise.
+// kept returns watched if the type has prefixes (even too many for a gate), or if the policy is to watch
+// all types. Otherwise it returns quiet.
 func (c *counts) kept() state {
 	if c.policy.WatchAll || c.crowdsGate() {
 		return watched
@@ -161,10 +161,10 @@ func (c *counts) kept() state {
 	return quiet
 }
 
-// replaceAfterGap replaces the counts of a watched type by a list, after events were lost. replaceAfterGap returns
-// the time of the state before. New objects count as creates, and missing objects as deletes. If etcd might have been
-// restored from a backup, objects appear and disappear without a request. Then only objects that are newer than all
-// earlier objects count.
+// replaceAfterGap replaces the counts of a watched type by a list, after events were lost. replaceAfterGap
+// returns the time at which the gap began. New objects count as creates, and missing objects as deletes. If
+// etcd might have been restored from a backup, objects appear and disappear without a request. Then only
+// objects that are newer than all earlier objects count.
 func (c *counts) replaceAfterGap(list *listing, cause error) (from time.Time) {
 	from = c.at.heard
 	restored := list.version < c.at.version || errors.Is(cause, errMissed) || errors.Is(cause, errMute)
