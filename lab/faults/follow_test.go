@@ -1,24 +1,16 @@
 package faults
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
-	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
 // follow runs a short watch while objects are created and deleted.
@@ -120,111 +112,5 @@ func stopped(t *testing.T, cp *controlplane.ControlPlane, what func() error) {
 		if err := step(); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// lag is the delay of one of the servers. Each watch ends after watchEnds, so that the next one goes to the other
-// server.
-const lag, watchEnds = 1500 * time.Millisecond, 2 * time.Second
-
-// behind delays a response by the lag.
-type behind struct {
-	http.ResponseWriter
-	parts chan part
-}
-
-// part is a part of a response and the time at which it is sent.
-type part struct {
-	data []byte
-	at   time.Time
-}
-
-// send sends the parts until the response ends.
-func (b *behind) send(ctx context.Context) {
-	for p := range b.parts {
-		select {
-		case <-time.After(time.Until(p.at)):
-			_, _ = b.ResponseWriter.Write(p.data)
-			_ = http.NewResponseController(b.ResponseWriter).Flush()
-		case <-ctx.Done():
-		}
-	}
-}
-
-func (b *behind) Write(p []byte) (int, error) {
-	b.parts <- part{bytes.Clone(p), time.Now().Add(lag)}
-	return len(p), nil
-}
-
-// Flush implements http.Flusher. Each part is flushed when it is sent.
-func (b *behind) Flush() {}
-
-// oneLags delays every second watch, like a server that lags.
-func oneLags(opened *atomic.Int64) func(*http.Request) faultproxy.Fault {
-	return func(r *http.Request) faultproxy.Fault {
-		if r.URL.Query().Get("watch") != "true" {
-			return nil
-		}
-		lags := opened.Add(1)%2 == 1
-		return func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				ctx, cancel := context.WithTimeout(r.Context(), watchEnds)
-				defer cancel()
-				if !lags {
-					next.ServeHTTP(w, r.WithContext(ctx))
-					return
-				}
-				late := &behind{w, make(chan part, 1000)}
-				var sent sync.WaitGroup
-				sent.Go(func() { late.send(ctx) })
-				defer sent.Wait()
-				defer close(late.parts)
-				next.ServeHTTP(late, r.WithContext(ctx))
-			})
-		}
-	}
-}
-
-// lagging watches through a balancer. The watches of one server behind it lag. No event is lost, and none counts
-// twice.
-func (a *audits) lagging(t *testing.T) {
-	first := a.made + 1
-	create := func(n int) {
-		for range n {
-			a.create(t, "lagging-")
-		}
-	}
-	create(20)
-	var opened atomic.Int64
-	proxy, err := faultproxy.StartBalancer(faultproxy.HTTP2, a.cp.Admin(), addresses(a.cp), oneLags(&opened))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(proxy.Close)
-	w, expect := startWatch(t, a.plugin, proxy.Config, "lagging-")
-	expect(20)
-	for range 40 {
-		create(1)
-		time.Sleep(watchEnds / 8)
-	}
-	for i := range uint32(10) {
-		name := names.Candidate("lagging-", "audits", first+i)
-		if err := a.client.CoreV1().ConfigMaps("default").Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	expect(50)
-	last, err := w.End()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := last.Items[0].Measured
-	if !last.Complete || last.Items[0].Names != 50 || m == nil || opened.Load() < 4 {
-		t.Fatalf("want a complete report of 50 names after 4 watches or more, got after %d: %+v, %s",
-			opened.Load(), last.Items[0], w.stderr())
-	}
-	exact := m.Creates == 40 && m.Deletes == 10
-	if bounds := m.Gaps > 0 && m.Creates <= 40 && m.Deletes <= 10; !exact && !bounds {
-		t.Errorf("want 40 creates and 10 deletes, or lower bounds after a gap, got %+v, %s", m, w.stderr())
 	}
 }

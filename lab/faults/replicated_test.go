@@ -50,8 +50,6 @@ func TestReplicated(t *testing.T) {
 		s.Plugin = a.plugin
 		follow(t, cp, s, "configmaps,secrets,serviceaccounts")
 	})
-	t.Run("a watch of a server that lags", a.lagging)
-	t.Run("an audit, and the balancer's own responses", a.balanced)
 	t.Run("an audit of what is in no cache yet", a.isFresh)
 	t.Run("an audit without a valid response", a.reportsFailure)
 }
@@ -154,27 +152,6 @@ func (a *audits) during(t *testing.T, f failure) {
 	a.expect(t, flags)
 	if err := <-over; err != nil {
 		t.Fatal(err)
-	}
-}
-
-// balanced lets the balancer itself respond to every second list.
-func (a *audits) balanced(t *testing.T) {
-	responses := []faultproxy.Fault{
-		faultproxy.Respond(http.StatusBadGateway, http.Header{"Content-Type": {"text/html"}}, "<html>502 Bad Gateway</html>"),
-		faultproxy.Respond(http.StatusServiceUnavailable, nil, "upstream connect error or disconnect/reset before headers"),
-		faultproxy.RespondAfter(http.StatusGatewayTimeout, nil, "upstream request timeout"),
-		faultproxy.ResetResponse,
-	}
-	var given atomic.Int64
-	a.expect(t, a.through(t, a.cp.Servers, func(n int64) faultproxy.Fault {
-		if i := int(n / 2); n%2 == 1 && i < len(responses) {
-			given.Add(1)
-			return responses[i]
-		}
-		return nil
-	}))
-	if int(given.Load()) < len(responses) {
-		t.Errorf("%d of %d responses were sent", given.Load(), len(responses))
 	}
 }
 

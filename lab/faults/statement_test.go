@@ -75,11 +75,3 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
-
-// Kills are spread over the objects.
-func TestPlan(t *testing.T) {
-	want := []kill{{200, true}, {250, false}, {500, false}, {600, true}, {750, false}}
-	if diff := cmp.Diff(want, plan(1000, 3, 2), cmp.AllowUnexported(kill{})); diff != "" {
-		t.Error(diff)
-	}
-}

@@ -120,7 +120,7 @@ func writePage(page string) error {
 		return err
 	}
 	// CI repeats a script with argo under wrap with a key.
-	scripted := command("go", "test", "-count=1", "../wrap", "-run", "TestScript", "-args", "-argo="+filepath.Join(dir, argo.program))
+	scripted := command("go", "test", "-count=1", "../wrap", "-run", "TestScript", "-args", "-submit="+filepath.Join(dir, argo.program)+" submit -o name")
 	return errors.Join(broken, scripted, os.WriteFile(page, generated.ReplaceAll(text, append([]byte("${1}"), append(tables.Bytes(), "${2}"...)...)), 0o644)) //nolint:gosec // a page
 }
 

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,31 +85,6 @@ func TestRealServer(t *testing.T) {
 	without := []string{build(t, "./programs/client-go")}
 	if ok, err := conformance(&out, without, few[:1], open); err != nil || ok {
 		t.Errorf("a client without keys passes: %v\n%s", err, out.String())
-	}
-}
-
-// If the server refuses the requests of the run itself, the case fails with the server's error.
-func TestServerRefuses(t *testing.T) {
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "quota exceeded", http.StatusForbidden)
-	}))
-	defer api.Close()
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(kubeconfig, fmt.Appendf(nil, kubeconfigText, "default", api.URL), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	open, err := on(kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	claims := []string{"sh", "-c", `echo '{"outcome":"created","name":"once-x"}'`}
-	foreign := testCase{name: "foreign", setup: func(s server) { s.Put(theirs("once-x", nil)) }, runs: []run{{claims: []string{created}}}}
-	for _, c := range append(named("object deleted between two runs"), foreign) {
-		var out bytes.Buffer
-		ok, err := conformance(&out, claims, []testCase{c}, open)
-		if err != nil || ok || !strings.Contains(out.String(), "objects of the case: quota exceeded\n") {
-			t.Errorf("%s: %v\n%s", c.name, err, out.String())
-		}
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -22,8 +21,7 @@ import (
 // backend is a server that counts the requests that it has read completely.
 type backend struct {
 	*httptest.Server
-	carriedOut    atomic.Int32
-	authorization atomic.Value
+	carriedOut atomic.Int32
 }
 
 const stored = `{"kind":"ConfigMap","metadata":{"name":"x"}}`
@@ -31,7 +29,6 @@ const stored = `{"kind":"ConfigMap","metadata":{"name":"x"}}`
 func newBackend(t *testing.T) *backend {
 	b := &backend{}
 	b.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b.authorization.Store(r.Header.Get("Authorization"))
 		if _, err := io.ReadAll(r.Body); err != nil {
 			return
 		}
@@ -113,41 +110,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// net/http retries a request that a GOAWAY frame declares unprocessed, even if other requests use the connection at
-// that moment.
-func TestGoAwayBesideOtherRequests(t *testing.T) {
-	t.Parallel()
-	var posts atomic.Int32
-	p := New(t, newBackend(t).user(), func(r *http.Request) Fault {
-		if r.Method == http.MethodPost && posts.Add(1)%2 == 1 {
-			return GoAwayUnseen
-		}
-		return nil
-	})
-	client, err := rest.HTTPClientFor(p.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	var others sync.WaitGroup
-	defer others.Wait()
-	defer stop()
-	others.Go(func() {
-		for ctx.Err() == nil {
-			if resp, err := client.Get(p.Config.Host); err == nil {
-				_ = resp.Body.Close()
-			}
-		}
-	})
-	for range 100 {
-		resp, err := client.Post(p.Config.Host, "application/json", strings.NewReader(stored))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = resp.Body.Close()
-	}
-}
-
 // unnoticed are the faults that this client doesn't notice.
 var unnoticed = map[string]bool{
 	"repeated and the first response passed on":  true,
@@ -164,20 +126,6 @@ func carriedOut(fault NamedFault) int {
 		return 1
 	}
 	return 0
-}
-
-// The token of a client reaches the server.
-func TestBearerTokenPasses(t *testing.T) {
-	b := newBackend(t)
-	p := New(t, b.user(), func(*http.Request) Fault { return nil })
-	client := rest.CopyConfig(p.Config)
-	client.BearerToken = "token-of-the-client"
-	if _, err := send(t.Context(), t, client); err != nil {
-		t.Fatal(err)
-	}
-	if got := b.authorization.Load(); got != "Bearer token-of-the-client" {
-		t.Errorf("the server saw %q", got)
-	}
 }
 
 // decisions returns the faults that a mix chooses for the requests, in their order.
@@ -243,26 +191,6 @@ func TestMixTakesNoNoticeOfRandomNames(t *testing.T) {
 	}
 }
 
-// In many requests, the share with a fault is the rate, and every possible fault occurs. Reads don't call webhooks.
-func TestMixRate(t *testing.T) {
-	mix := &Mix{Seed: 1, Rate: 0.1}
-	for i := range 10000 {
-		mix.Choose(withBody(httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/v1/%d", i), nil), nil))
-	}
-	requests, faults := mix.Count()
-	met := 0
-	for _, n := range faults {
-		met += n
-	}
-	if requests != 10000 || met < 900 || met > 1100 {
-		t.Errorf("%d of %d requests met a fault", met, requests)
-	}
-	over1 := slices.DeleteFunc(slices.Clone(Faults), func(i NamedFault) bool { return i.HTTP2Only || i.WritesOnly })
-	if len(faults) != len(over1) {
-		t.Errorf("%d kinds of faults occurred, want %d: %v", len(faults), len(over1), faults)
-	}
-}
-
 // docs/internals/fault-tests.md documents every fault.
 func TestDocumentedFaults(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/internals/fault-tests.md")
@@ -277,7 +205,7 @@ func TestDocumentedFaults(t *testing.T) {
 	}
 }
 
-// Requests go to all servers in turn. If a server is unreachable, the balancer itself responds.
+// Requests go to all servers in turn.
 func TestStartBalancer(t *testing.T) {
 	t.Parallel()
 	a, b := newBackend(t), newBackend(t)
@@ -288,30 +216,12 @@ func TestStartBalancer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	client, err := rest.HTTPClientFor(p.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.CloseIdleConnections()
-	post := func() int {
-		resp, err := client.Post(p.Config.Host+"/x", "application/json", strings.NewReader("{}"))
-		if err != nil {
+	for range 4 {
+		if _, err := send(t.Context(), t, p.Config); err != nil {
 			t.Fatal(err)
 		}
-		_ = resp.Body.Close()
-		return resp.StatusCode
 	}
-	for range 10 {
-		if code := post(); code != http.StatusCreated {
-			t.Fatalf("the response is a %d", code)
-		}
-	}
-	if atA, atB := a.carriedOut.Load(), b.carriedOut.Load(); atA != 5 || atB != 5 {
+	if atA, atB := a.carriedOut.Load(), b.carriedOut.Load(); atA != 2 || atB != 2 {
 		t.Errorf("%d and %d requests", atA, atB)
-	}
-	a.Close()
-	b.Close()
-	if code := post(); code != http.StatusBadGateway {
-		t.Errorf("without a server, the response is a %d", code)
 	}
 }
