@@ -14,13 +14,11 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -43,58 +41,24 @@ func createTyped() {
 	fmt.Println(made.Name)
 }
 
-// A typed client that speaks protobuf gets its object, although a response is lost or asks for a retry.
+// A typed client that speaks protobuf gets its object, although a response is lost.
 func TestTypedClient(t *testing.T) {
 	t.Parallel()
-	for _, fault := range faultproxy.Faults {
-		if fault.Name != "response dropped" && fault.Name != "503 with Retry-After after" {
-			continue
-		}
-		t.Run(fault.Name, func(t *testing.T) {
-			t.Parallel()
-			ns := harness.Namespace(t, server)
-			var wire atomic.Int32
-			inject := posts(fault.Fault, new(atomic.Int32))
-			proxy := faultproxy.New(t, server.Admin(), func(r *http.Request) faultproxy.Fault {
-				if harness.Creates(r) && bytes.HasPrefix(faultproxy.Body(r), []byte("k8s\x00")) {
-					wire.Add(1)
-				}
-				return inject(r)
-			})
-			s := shell(t, proxy.Config, ns)
-			s.Env = append(s.Env, asProgram+"=typed")
-			r := s.Run("kubectl", "genname", "wrap", "--", os.Args[0])
-			found := harness.ConfigMaps(t, server, ns)
-			if len(found) != 1 || r.Code != 0 || r.Stdout != found[0].Name+"\n" || wire.Load() == 0 || found[0].Data["a"] != "b" {
-				t.Errorf("%+v, %d objects, %d POSTs in protobuf", r, len(found), wire.Load())
-			}
-		})
-	}
-}
-
-// The server records the same field manager and the same fields as without wrap, except for the annotation.
-func TestManagedFields(t *testing.T) {
-	t.Parallel()
 	ns := harness.Namespace(t, server)
-	s := shell(t, server.Admin(), ns)
-	file := harness.File(t, "cm.yaml", configMap)
-	for _, args := range [][]string{{"create", "-f", file}, {"genname", "wrap", "--", "kubectl", "create", "-f", file}} {
-		if r := s.Run("kubectl", args...); r.Code != 0 {
-			t.Fatalf("%+v, want code 0", r)
+	var wire atomic.Int32
+	inject := harness.First(1, faultproxy.DropResponse)()
+	proxy := faultproxy.New(t, server.Admin(), func(r *http.Request) faultproxy.Fault {
+		if harness.Creates(r) && bytes.HasPrefix(faultproxy.Body(r), []byte("k8s\x00")) {
+			wire.Add(1)
 		}
-	}
-	var fields [2]string
-	for _, cm := range harness.ConfigMaps(t, server, ns) {
-		entry := cm.ManagedFields[0]
-		wrapped := 0
-		if cm.Annotations[exactlyonce.Annotation] != "" {
-			wrapped = 1
-		}
-		text := strings.Replace(entry.FieldsV1.String(), `"f:annotations":{".":{},"f:`+exactlyonce.Annotation+`":{}},`, "", 1)
-		fields[wrapped] = fmt.Sprint(len(cm.ManagedFields), entry.Manager, entry.Operation, text)
-	}
-	if diff := cmp.Diff(fields[0], fields[1]); diff != "" || fields[0] == "" {
-		t.Error(diff)
+		return inject(r)
+	})
+	s := shell(t, proxy.Config, ns)
+	s.Env = append(s.Env, asProgram+"=typed")
+	r := s.Run("kubectl", "genname", "wrap", "--", os.Args[0])
+	found := harness.ConfigMaps(t, server, ns)
+	if len(found) != 1 || r.Code != 0 || r.Stdout != found[0].Name+"\n" || wire.Load() == 0 || found[0].Data["a"] != "b" {
+		t.Errorf("%+v, %d objects, %d POSTs in protobuf", r, len(found), wire.Load())
 	}
 }
 
@@ -126,13 +90,9 @@ func TestKubectl(t *testing.T) {
 	}
 }
 
-// A watch passes each event on at once.
-func TestWatch(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, server)
-	s := shell(t, server.Admin(), ns)
-	cmd := exec.CommandContext(t.Context(), harness.Kubectl(t), "genname", "wrap", "--", "kubectl", "get", "configmaps", "-w", "-o", "name")
-	cmd.Env = s.Env
+// start starts a command, and returns its stdout.
+func start(t *testing.T, cmd *exec.Cmd) io.Reader {
+	t.Helper()
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -140,27 +100,7 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"one", "two"} {
-		if r := s.Run("kubectl", "create", "configmap", name); r.Code != 0 {
-			t.Fatalf("%+v, want code 0", r)
-		}
-		want := "configmap/" + name + "\n"
-		got := make([]byte, len(want))
-		for string(got) != want { // kube-root-ca.crt comes first
-			line, err := readLine(out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = []byte(line)
-		}
-	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
-		t.Errorf("%v, want the exit code 1 of kubectl after SIGTERM", err)
-	}
+	return out
 }
 
 func readLine(from io.Reader) (line string, err error) {
@@ -186,14 +126,7 @@ func TestSignals(t *testing.T) {
 				fmt.Sprintf(`trap 'exit %d' %d; echo ready; while :; do sleep 0.1; done`, code, int(signal)))
 			cmd.Env = s.Env
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without a terminal
-			out, err := cmd.StdoutPipe()
-			if err == nil {
-				err = cmd.Start()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := readLine(out); err != nil {
+			if _, err := readLine(start(t, cmd)); err != nil {
 				t.Fatal(err)
 			}
 			if err := cmd.Process.Signal(signal); err != nil {

@@ -2,12 +2,10 @@
 package wrap
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -27,10 +25,6 @@ func TestMain(m *testing.M) {
 		program(name)()
 		syscall.Exit(0)
 	}
-	if namespace := os.Getenv(argo); namespace != "" {
-		submit(namespace)
-		syscall.Exit(0)
-	}
 	os.Exit(harness.Main(m, harness.Server{ControlPlane: &server, Shared: "single"}))
 }
 
@@ -44,16 +38,6 @@ func shell(t *testing.T, config *rest.Config, namespace string) harness.Shell {
 		t.Fatal(err)
 	}
 	return harness.NewShell(t, path)
-}
-
-// posts returns a chooser of faults that counts creates, and injects the fault into the first one.
-func posts(fault faultproxy.Fault, count *atomic.Int32) func(*http.Request) faultproxy.Fault {
-	return func(r *http.Request) faultproxy.Fault {
-		if harness.Creates(r) && count.Add(1) == 1 {
-			return fault
-		}
-		return nil
-	}
 }
 
 // refusals are the faults after which kubectl reports the server's refusal, as without wrap. The first can be about an
@@ -74,7 +58,7 @@ func TestFaults(t *testing.T) {
 		t.Run(fault.Name, func(t *testing.T) {
 			t.Parallel()
 			ns := harness.Namespace(t, server)
-			proxy, err := faultproxy.Start(protocol, server.Admin(), posts(fault.Fault, new(atomic.Int32)))
+			proxy, err := faultproxy.Start(protocol, server.Admin(), harness.First(1, fault.Fault)())
 			if err != nil {
 				t.Fatal(err)
 			}

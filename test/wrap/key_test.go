@@ -6,14 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -56,14 +55,7 @@ func killAfter(t *testing.T, s harness.Shell, lines int, command []string) bool 
 	cmd.Env, cmd.SysProcAttr = s.Env, &syscall.SysProcAttr{Setpgid: true}
 	var problems bytes.Buffer
 	cmd.Stderr = &problems
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := bufio.NewScanner(out)
+	read := bufio.NewScanner(start(t, cmd))
 	for lines > 0 && read.Scan() {
 		lines--
 	}
@@ -85,6 +77,8 @@ func ofProgram(t *testing.T, ns string) (found []corev1.ConfigMap) {
 	return found
 }
 
+var workflows = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "workflows"}
+
 const workflow = `{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {generateName: hello-}, spec: {
   entrypoint: hello, templates: [{name: hello, container: {image: busybox}}]}}`
 
@@ -92,9 +86,10 @@ const workflowType = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResource
   group: argoproj.io, scope: Namespaced, names: {plural: workflows, singular: workflow, kind: Workflow, listKind: WorkflowList},
   versions: [{name: v1alpha1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}`
 
-var argoProgram = flag.String("argo", "", "the program argo for TestScript, instead of one that creates the same fields")
+// submit is "argo submit" in the measurement of test/conformance.
+var submit = flag.String("submit", "kubectl create -f", "the command of TestScript that creates a Workflow from a file")
 
-// CI repeats a script with kubectl create and argo submit. A step that was done is not done again.
+// CI repeats a script. A step that was done is not done again.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, server)
@@ -103,15 +98,8 @@ func TestScript(t *testing.T) {
 		t.Fatalf("%+v, want code 0", r)
 	}
 	harness.UntilServed(t, server, workflows)
-	programs := t.TempDir()
-	stub := fmt.Sprintf("#!/bin/sh\n%s=%s exec %s\n", argo, ns, os.Args[0])
-	if *argoProgram != "" {
-		stub = fmt.Sprintf("#!/bin/sh\nexec %s submit -n %s -o name %s\n", *argoProgram, ns, harness.File(t, "workflow.yaml", workflow))
-	}
-	if err := os.WriteFile(filepath.Join(programs, "argo"), []byte(stub), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	script := fmt.Sprintf("set -e; PATH=%s:$PATH; kubectl create -f %s; $FAIL; argo submit; kubectl create -f %[2]s", programs, harness.File(t, "cm.yaml", configMap))
+	create := "kubectl create -f " + harness.File(t, "cm.yaml", configMap)
+	script := fmt.Sprintf("set -e; %s; $FAIL; %s %s; %[1]s", create, *submit, harness.File(t, "workflow.yaml", workflow))
 	var names [3]string
 	for i, fails := range []string{"false", "true", "true"} {
 		s.Env = append(s.Env, "FAIL="+fails)
@@ -123,23 +111,5 @@ func TestScript(t *testing.T) {
 	submitted := s.Run("kubectl", "get", "workflows", "-o", "name")
 	if names[1] != names[2] || !strings.HasPrefix(names[1], names[0]) || len(ofProgram(t, ns)) != 2 || strings.Count(submitted.Stdout, "\n") != 1 {
 		t.Errorf("the runs printed %q. There are %d ConfigMaps and the workflows %q", names, len(ofProgram(t, ns)), submitted.Stdout)
-	}
-}
-
-// A program whose content has a date makes one object, however often it is run.
-func TestDate(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, server)
-	s := shell(t, server.Admin(), ns)
-	s.Env = append(s.Env, "GENNAME_IDEMPOTENCY_KEY=dated")
-	var last harness.Result
-	for i := range 3 {
-		dated := strings.Replace(configMap, "a: b", fmt.Sprintf("date: day-%d", i), 1)
-		last = s.Run("kubectl", "genname", "wrap", "--", "kubectl", "create", "-f", harness.File(t, "cm.yaml", dated))
-	}
-	found := ofProgram(t, ns)
-	if len(found) != 1 || last.Code != 1 || !strings.Contains(last.Stderr, "* key: its input changed since the first run. Undo the change, or use a new key\n") ||
-		!strings.Contains(last.Stderr, "Warning: wrap: the program did not create 1 object of the key again. To check:\n  kubectl get configmaps/"+found[0].Name+" -n "+ns+"\n") {
-		t.Errorf("%+v, %d objects", last, len(found))
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,28 +35,22 @@ func printSignals() {
 func TestInterruptOnATerminal(t *testing.T) {
 	t.Parallel()
 	s := shell(t, server.Admin(), "default")
-	ptmx, tty, err := pty.Open()
+	cmd := exec.CommandContext(t.Context(), harness.Plugin(t), "wrap", "--", os.Args[0])
+	cmd.Env, cmd.Stderr = append(s.Env, asProgram+"=signals"), io.Discard
+	terminal, err := pty.Start(cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = ptmx.Close() }()
-	cmd := exec.CommandContext(t.Context(), harness.Plugin(t), "wrap", "--", os.Args[0])
-	cmd.Env = append(slices.Clone(s.Env), asProgram+"=signals")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, io.Discard
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = tty.Close()
+	defer func() { _ = terminal.Close() }()
 	expect := func(want string) {
 		t.Helper()
-		line, err := readLine(ptmx)
+		line, err := readLine(terminal)
 		if line = strings.TrimPrefix(strings.TrimSpace(line), "^C"); line != want || err != nil {
 			t.Errorf("%q, %v, want %q", line, err, want)
 		}
 	}
 	expect("ready")
-	if _, err := io.WriteString(ptmx, "\x03"); err != nil {
+	if _, err := io.WriteString(terminal, "\x03"); err != nil {
 		t.Fatal(err)
 	}
 	expect("interrupt")
@@ -194,15 +187,9 @@ func (p *process) do(t *testing.T) harness.Result {
 	cmd.Env, cmd.SysProcAttr = p.shell.Env, &syscall.SysProcAttr{Setsid: true}
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	printed := ""
+	out, printed := start(t, cmd), ""
 	if p.signal != 0 {
+		var err error
 		if printed, err = readLine(out); err != nil {
 			t.Fatal(err)
 		}

@@ -3,15 +3,14 @@ package wrap
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -49,9 +48,15 @@ func onNode(t *testing.T) *node {
 	return n
 }
 
-// run runs a Pod whose container is called main.
+// run runs a Pod whose container is called main, and has logged a line.
 func (n *node) run(t *testing.T, namespace string) (pod string) {
 	t.Helper()
+	dir := filepath.Join(n.logs, namespace+"_work_main")
+	line := time.Now().UTC().Format(time.RFC3339Nano) + " stdout F logged\n"
+	err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "0.log"), []byte(line), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
 	pods := harness.Clientset(t, n.ControlPlane).CoreV1().Pods(namespace)
 	object, err := pods.Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "work"},
@@ -71,24 +76,6 @@ func (n *node) run(t *testing.T, namespace string) (pod string) {
 		t.Fatal(err)
 	}
 	return object.Name
-}
-
-// log adds a line to the log of the container.
-func (n *node) log(t *testing.T, namespace, pod, line string) {
-	t.Helper()
-	dir := filepath.Join(n.logs, namespace+"_"+pod+"_main")
-	err := os.MkdirAll(dir, 0o700)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.OpenFile(filepath.Join(dir, "0.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	if _, err := fmt.Fprintf(file, "%s stdout F %s\n", time.Now().UTC().Format(time.RFC3339Nano), line); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // tunnel is an HTTP proxy that knows only CONNECT. It counts the tunnels.
@@ -184,7 +171,6 @@ func TestStreams(t *testing.T) {
 				t.Fatal(err)
 			}
 			pod := n.run(t, ns)
-			n.log(t, ns, pod, "logged")
 			s := shell(t, n.Admin(), ns)
 			s.Env = append(s.Env, "KUBECTL_REMOTE_COMMAND_WEBSOCKETS="+test.webSockets, "KUBECTL_PORT_FORWARD_WEBSOCKETS="+test.webSockets)
 			want := s.Run("bash", "-c", streams, "-", pod, dir, port, "without")
@@ -214,36 +200,5 @@ func TestStreams(t *testing.T) {
 				t.Errorf("%d objects were created through wrap, want 1", wrapped)
 			}
 		})
-	}
-}
-
-// kubectl logs -f prints each line at once.
-func TestLogs(t *testing.T) {
-	t.Parallel()
-	n := onNode(t)
-	ns := harness.Namespace(t, n.ControlPlane)
-	pod := n.run(t, ns)
-	cmd := exec.CommandContext(t.Context(), harness.Plugin(t), "wrap", "--", "kubectl", "logs", "-f", pod)
-	cmd.Env = shell(t, n.Admin(), ns).Env
-	n.log(t, ns, pod, "line 0")
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 3 {
-		if got, err := readLine(out); err != nil || got != fmt.Sprintf("line %d\n", i) {
-			t.Fatalf("%q, %v, want line %d", got, err, i)
-		}
-		n.log(t, ns, pod, fmt.Sprintf("line %d", i+1))
-	}
-	if err := os.WriteFile(filepath.Join(n.logs, ns+"_"+pod+"_main", "0.done"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	rest, _ := io.ReadAll(out)
-	if err := cmd.Wait(); err != nil || strings.TrimSpace(string(rest)) != "line 3" {
-		t.Errorf("%v, %q, want line 3", err, rest)
 	}
 }

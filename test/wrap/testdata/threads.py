@@ -15,6 +15,7 @@ cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
 namespace = config["contexts"][0]["context"]["namespace"]
 server = urllib.parse.urlsplit(cluster["server"])
 tls = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
+tls.verify_flags |= ssl.VERIFY_X509_STRICT  # as Python 3.13
 own = threading.local()
 
 
