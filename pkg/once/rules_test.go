@@ -42,23 +42,14 @@ func wantError(t *testing.T, object *corev1.ConfigMap, result once.Result, err, 
 // If the name is taken three times, and its object is never found, the outcome is
 // unknown: the reader may be a cache.
 func TestConflictWithoutObject(t *testing.T) {
-	for name, prepare := range map[string]func(*oncetest.Server){
-		"no object": func(s *oncetest.Server) { s.Always("create", "configmaps", oncetest.Conflict) },
-		"stale reader": func(s *oncetest.Server) {
-			mustCreate(t, creatorFor(s), configMap(), idOf(t), once.Created)
-			s.Always("get", "configmaps", oncetest.StaleRead(time.Hour))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			server, object := oncetest.NewServer(), configMap()
-			prepare(server)
-			before := len(verbsOf(server))
-			result, err := creatorFor(server).Create(t.Context(), object, idOf(t))
-			wantError(t, object, result, err, once.ErrUnknown, "its object was not found (read 3 times)")
-			if verbs := strings.TrimSpace(verbsOf(server)[before:]); verbs != "create get create get create get" {
-				t.Errorf("requests: %s", verbs)
-			}
-		})
+	server, object := oncetest.NewServer(), configMap()
+	mustCreate(t, creatorFor(server), configMap(), idOf(t), once.Created)
+	server.Always("get", "configmaps", oncetest.StaleRead(time.Hour))
+	before := len(verbsOf(server))
+	result, err := creatorFor(server).Create(t.Context(), object, idOf(t))
+	wantError(t, object, result, err, once.ErrUnknown, "its object was not found (read 3 times)")
+	if verbs := strings.TrimSpace(verbsOf(server)[before:]); verbs != "create get create get create get" {
+		t.Errorf("requests: %s", verbs)
 	}
 }
 

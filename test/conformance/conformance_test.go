@@ -93,31 +93,6 @@ func named(names ...string) []testCase {
 	return slices.DeleteFunc(cases(), func(c testCase) bool { return !slices.Contains(names, c.name) })
 }
 
-// Each program finds the objects of the others.
-func TestOneProgramAfterAnother(t *testing.T) {
-	t.Setenv("KUBECTL_GENNAME", build(t, "../../cmd/kubectl-genname"))
-	python, err := filepath.Abs("../../clients/python/conformance")
-	if err != nil {
-		t.Fatal(err)
-	}
-	create, err := filepath.Abs("programs/kubectl-genname")
-	if err != nil {
-		t.Fatal(err)
-	}
-	programs := []string{create, build(t, "./programs/once"), python}
-	twice := named("run twice", "with a secret, run twice", "other content under the key")
-	for i, first := range programs {
-		second := programs[(i+1)%len(programs)]
-		// The home directory belongs to the case.
-		script := `if [ -e "$HOME/ran" ]; then exec ` + second + ` "$@"; fi; touch "$HOME/ran"; exec ` + first + ` "$@"`
-		var out bytes.Buffer
-		ok, err := conformance(&out, []string{"sh", "-c", script, "-"}, twice, inMemory)
-		if err != nil || !ok || len(twice) != 3 {
-			t.Errorf("%s, then %s: %v\n%s", first, second, err, out.String())
-		}
-	}
-}
-
 // Programs that claim too much or too little fail. A program without keys passes only where
 // it sends one POST.
 func TestWrongPrograms(t *testing.T) {
