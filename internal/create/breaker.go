@@ -6,15 +6,14 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
-// These limits end creates when further requests would probably fail.
+// A run stops sending objects at these limits, because further requests would probably fail.
 
 const (
-	// maxUnauthorized is the number of objects in a row with a 401 after which the run stops.
+	// If maxUnauthorized objects in a row get a 401, the run stops.
 	maxUnauthorized = 3
-	// maxProbes is the number of probes in a row without a conclusive response after which the circuit breaker of
-	// their place opens.
+	// If maxProbes probes in a row get no conclusive response, the circuit breaker of their place opens.
 	maxProbes = 5
-	// maxStalled is the number of places with an open circuit breaker at which the whole run stops.
+	// If maxStalled places have an open circuit breaker, the whole run stops.
 	maxStalled = 3
 )
 
@@ -45,7 +44,7 @@ func (b *breakers) allowRequests(d *task) bool {
 	return !b.end.Unreachable && !b.end.Unauthorized && len(b.end.Stalled) < maxStalled && !d.place.breaker.open
 }
 
-// uncertain reports whether the circuit breaker of the document's place opens if all probes in progress fail.
+// uncertain reports whether the circuit breaker of the document's place would open if all probes in progress failed.
 func (b *breakers) uncertain(d *task) bool {
 	at := &d.place.breaker
 	return at.probing && at.probes > 0 && at.losses+at.probes >= maxProbes
@@ -93,8 +92,8 @@ func (b *breakers) succeed(at *breaker) {
 	b.countUnauthorized(false)
 }
 
-// timeOver handles an object that has used up its retry time: it starts probing, or counts the loss of a probe. A
-// refusal isn't handled, because it is a response. Objects that started before probing began are not probes.
+// timeOver handles an object that has used up its retry time. The place starts probing, or timeOver counts the loss of
+// a probe. A refusal isn't handled, because it is a response. Objects that started before probing began are not probes.
 func (b *breakers) timeOver(e ended) {
 	switch {
 	case !e.outcome.TimeOver:
@@ -105,10 +104,10 @@ func (b *breakers) timeOver(e ended) {
 	}
 }
 
-// lost counts an object with a lost response that could not be read. Such an object counts like a probe, because the
-// run sent the object once, and no retry timeout was used up. Objects that were in progress together count once,
-// because one outage can lose all their responses. If the object's outcome is unknown despite a response, it doesn't
-// count.
+// lost counts an object whose response was lost and that could not be read. The object counts like a probe,
+// because the run sent it once, and it used up no retry timeout. Objects that were in progress together
+// count once, because one outage can lose all their responses. If the object's outcome is unknown despite a
+// response, it doesn't count.
 func (b *breakers) lost(e ended) {
 	result := e.outcome.Result
 	if result.TimeOver || result.Object != nil || result.Unverified || e.renamed {

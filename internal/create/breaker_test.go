@@ -22,7 +22,7 @@ func probing(resource, namespace string) string {
 		"each of the next objects once, without retries.", resource, namespace)
 }
 
-// stuck ends the create of every object for which is returns true because its retry time is over.
+// stuck makes every object for which the function is returns true use up its retry time, with an unknown outcome.
 func stuck(is func(object string) bool) func(string) (exactlyonce.Result, error) {
 	return func(object string) (exactlyonce.Result, error) {
 		if is(object) {
@@ -34,12 +34,12 @@ func stuck(is func(object string) bool) func(string) (exactlyonce.Result, error)
 
 func always(string) bool { return true }
 
-// fails ends the create of every object with a result and an error.
+// fails makes every object end with the result and the error.
 func fails(result exactlyonce.Result, err error) func(string) (exactlyonce.Result, error) {
 	return func(string) (exactlyonce.Result, error) { return result, err }
 }
 
-// failsFor is like fails, for one object. All others are created.
+// failsFor is like fails, but only for one object. All other objects are created.
 func failsFor(which string, result exactlyonce.Result, err error) func(string) (exactlyonce.Result, error) {
 	return func(object string) (exactlyonce.Result, error) {
 		if object == which {
@@ -91,17 +91,17 @@ func TestStalled(t *testing.T) {
 	}
 }
 
-// The number of objects that a run sends, and for how long. Without a server, and where all responses are lost, a run
-// stops soon, also with copies that were sent at once. An outage of all copies in flight counts once, and they are no
-// probes, so a server that recovers within a second doesn't open the breaker. Neither does an unknown outcome despite a
-// response. A denial with a conflict refuses all copies.
+// The table has the number of objects that a run sends, and the time. If there is no server or all
+// responses are lost, a run stops soon, even if it sends copies concurrently. An outage that all copies in
+// flight meet counts once, so the breaker stays closed if the server recovers within a second. An unknown
+// outcome despite a response doesn't open the breaker either. A denial with a conflict refuses all copies.
 func TestSent(t *testing.T) {
 	const x = "configmaps/a/x-"
 	named := series(100, "configmaps/a/named%d")
 	lost := fails(exactlyonce.Result{}, errUnknown)
 	recovers := func(after time.Duration, result exactlyonce.Result) func(string) (exactlyonce.Result, error) {
 		return func(string) (exactlyonce.Result, error) {
-			if time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) <= after { // a test in synthetic time begins then
+			if time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) <= after { // synthetic time begins in 2000
 				return result, errUnknown
 			}
 			return exactlyonce.Result{}, nil
@@ -146,7 +146,7 @@ func TestSent(t *testing.T) {
 	}
 }
 
-// One success ends probing, also if a run at the same time has created the object. A refusal changes nothing.
+// One success ends probing, even if a concurrent run has created the object. A refusal doesn't end probing.
 func TestStalledNoMore(t *testing.T) {
 	c := &cluster{ends: func(object string) (exactlyonce.Result, error) {
 		switch object {
@@ -215,7 +215,7 @@ func TestLookingAgainIsBounded(t *testing.T) {
 	})
 }
 
-// looksForFirst is a cluster that rechecks the first object of x-, whose create ends with the error.
+// looksForFirst returns a cluster where the first copy of x- is rechecked, and then ends with the error.
 func looksForFirst(err error) *cluster {
 	n := 0
 	first := func(object string) bool { return object == "x-" && n == 1 }
@@ -323,9 +323,9 @@ func TestAsideDoesNotWaitForInput(t *testing.T) {
 	})
 }
 
-// If an object has failed or was given up, and could not be read, an earlier copy of its POST might have created it,
-// whatever the reason of the failure. An unchecked conflict causes a warning if the object was created under another
-// name.
+// If a failed object can't be read, an earlier copy of its POST might have created it, whatever the reason
+// of the failure. The run warns about a conflict that it can't check if it then creates the object under
+// another name.
 func TestWhatNeedsGet(t *testing.T) {
 	mayNotCreate := &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: apierrors.NewForbidden(
 		schema.GroupResource{Resource: "configmaps"}, "", errors.New(`User "nobody" cannot create resource "configmaps" in API group ""`))}

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// requests are those of a Client. Tests replace them.
+// requests has the methods of Client that a run uses. Tests replace them.
 type requests interface {
 	Create(ctx context.Context, d *Document, id exactlyonce.ID, s exactlyonce.Settings) (exactlyonce.Result, error)
 	Find(
@@ -46,8 +46,8 @@ type Client struct {
 	verbs map[schema.GroupVersionResource][]string
 }
 
-// NewClient returns a client. creates is the configuration for creates, which continue after an interrupt. config
-// is for all other requests. discovered is the cache that the mappings of documents have filled.
+// NewClient returns a client. creates configures the POSTs, because they continue after an interrupt.
+// config configures all other requests. discovered is the cache that the mappings of documents have filled.
 func NewClient(config, creates *rest.Config, discovered discovery.CachedDiscoveryInterface) (*Client, error) {
 	client := &Client{discovery: discovered, verbs: map[schema.GroupVersionResource][]string{}}
 	var err error
@@ -72,7 +72,7 @@ func (c *Client) Create(
 	return c.creator.Create(ctx, d.Mapping, d.Object, id, s)
 }
 
-// Find lists the objects of a resource type in a namespace that earlier runs with the key created. The
+// Find lists the objects that earlier runs with the key created, of one resource type and namespace. The
 // namespace is empty for cluster-scoped objects.
 func (c *Client) Find(
 	ctx context.Context, key idempotency.Key, resource schema.GroupVersionResource, namespace string,

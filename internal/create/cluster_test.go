@@ -21,26 +21,26 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// These tests need no server. They test order, overlap and accounting of the engine. A fake cluster
-// determines the outcomes of creates. Times are those of a synctest bubble.
+// These tests need no server. They test in which order the engine sends objects, which it sends
+// concurrently, and how it counts them. A fake cluster decides how each object ends. Time is synthetic.
 
 // cluster replaces a Client, and records its requests.
 type cluster struct {
-	// waits is how long a create waits before it is sent, and takes is how long it takes then.
+	// The fake waits for the time waits before it sends an object, and responds after the time takes.
 	waits, takes time.Duration
-	// ends returns the outcome of an object's create. If it is nil, the object is created.
+	// ends returns how an object ends. If the function is nil, all objects are created.
 	ends func(object string) (exactlyonce.Result, error)
-	// looks reports whether an object is rechecked after a refusal.
+	// looks reports whether the fake rechecks an object for the time lookingAgain.
 	looks func(object string) bool
-	// reports are the events that each create reports, and unsent the events before it is sent.
+	// Each create reports the events of unsent before its POST, and the events of reports after it.
 	reports, unsent []exactlyonce.Retry
-	// during is called while an object is created.
+	// during is called for each object before its POST.
 	during func(object string)
 
 	existing  []idempotency.Existing
-	findTakes time.Duration // of a list
+	findTakes time.Duration // duration of a list
 	noGet     bool
-	// slowReview is whether no permission review gets a response.
+	// With slowReview, no permission review gets a response.
 	slowReview bool
 	get        func(name string) (*unstructured.Unstructured, error)
 	verbs      []string
@@ -304,7 +304,7 @@ func missedIn(e Event) int {
 	return 0
 }
 
-// endedAs reports whether an event is such an outcome.
+// endedAs reports whether an event is an Outcome with this result.
 func endedAs(e Event, as protocol.Outcome) bool {
 	o, is := e.(Outcome)
 	return is && o.Outcome == as

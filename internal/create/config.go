@@ -53,7 +53,7 @@ func (c Config) creates() exactlyonce.Settings {
 	if c.DryRun == ServerDryRun {
 		posted.DryRun = []string{metav1.DryRunAll}
 	}
-	parameters, _ := queryparams.Convert(&posted) // fails only for types that are no structs
+	parameters, _ := queryparams.Convert(&posted) // Convert fails only for a type that is no struct
 	return exactlyonce.Settings{
 		Parameters: parameters, Attempts: c.Attempts, RetryTimeout: c.RetryTimeout, Brief: !c.FullObjects,
 	}
@@ -112,14 +112,14 @@ type task struct {
 	number   int // position in the input, from 1
 	copies   int
 
-	canCarryID bool // else the server refuses the object, or a webhook names it
+	canCarryID bool // otherwise the server refuses the object, or a webhook names it
 	generated  bool
 	byServer   bool // the server picks the name
 	refused    bool // a copy was refused for a reason that holds for all copies
 	rechecking int  // copies that are rechecked after a refusal
 	place      *place
 
-	// In a run with a key:
+	// The next fields are only set in a run with a key:
 
 	identity derive.Object
 	content  keyed.Content

@@ -23,16 +23,16 @@ import (
 // maxFields is the number of fields that a comparison names.
 const maxFields = 3
 
-// differences returns the paths of the document's fields that a stored object lacks or has with another value, at
-// most maxFields. differences ignores fields that only the stored object has, because a server adds defaults. So
-// differences can't detect that a field was removed from the document.
+// differences returns the paths of at most maxFields fields of the document that a stored object lacks, or
+// has with another value. differences ignores fields that only the stored object has, because a server adds
+// defaults. So differences can't detect that a field was removed from the document.
 func (d *Document) differences(stored *unstructured.Unstructured) []string {
 	return d.firstDifferences(given("", d.contentOf(d.Object)), d.contentOf(stored))
 }
 
-// changes returns the paths as differences does, for an object that an earlier run created. changes also compares
-// defaults of Jobs and Pods that decide whether the object does its work. changes ignores the status,
-// metadata.finalizers, and the field suspend of kinds that finish, because controllers set them.
+// changes returns the paths as differences does, for an object that an earlier run created. changes also
+// compares the defaults of Jobs and Pods if they decide whether the object does its work. changes ignores the
+// status, metadata.finalizers, and the field suspend of kinds that finish, because controllers set them.
 func (d *Document) changes(stored *unstructured.Unstructured) []string {
 	wanted, _ := given("", d.contentOf(d.Object)).(map[string]any)
 	delete(wanted, "status")
@@ -72,7 +72,7 @@ func (d *Document) changedBy(stored *unstructured.Unstructured, paths []string) 
 	for _, entry := range stored.GetManagedFields() {
 		owned := &fieldpath.Set{}
 		if entry.FieldsV1 == nil || owned.FromJSON(entry.FieldsV1.GetRawReader()) != nil || owned.Has(idPath) {
-			continue // the last one is the creation
+			continue // the last manager created the object
 		}
 		for path, is := range managed {
 			if owns(owned, is) {
@@ -88,8 +88,8 @@ func (d *Document) changedBy(stored *unstructured.Unstructured, paths []string) 
 	return slices.Compact(managers)
 }
 
-// managedPath returns a path as managedFields has it, which identifies items of most lists by name. managedPath
-// returns nil if an item has no name.
+// managedPath returns a path in the notation of managedFields, where a name identifies an item of most
+// lists. managedPath returns nil if an item has no name.
 func (d *Document) managedPath(path string) (managed fieldpath.Path) {
 	var value any = d.Object.Object
 	for _, element := range elements.FindAllString(path, -1) {
@@ -112,8 +112,8 @@ func (d *Document) managedPath(path string) (managed fieldpath.Path) {
 	return managed
 }
 
-// owns reports whether a set has the path or fields below it. owns doesn't read the rest of the set, because other
-// users write sets of any size and depth.
+// owns reports whether a set has the path or fields below it. owns reads nothing else, because other users
+// can write sets of any size and depth.
 func owns(set *fieldpath.Set, path fieldpath.Path) bool {
 	for len(path) > 1 {
 		below, has := set.Children.Get(path[0])
@@ -144,7 +144,7 @@ func mapOf(content any, field string) map[string]any {
 	return value
 }
 
-// Fields of API types that are maps. A server drops them if they are empty.
+// These fields of API types are maps, which a server drops if they are empty.
 const (
 	textMaps = "annotations|labels|matchLabels|nodeSelector|selector|data|binaryData|stringData|options|parameters|" +
 		"volumeAttributes|attributes"
@@ -158,7 +158,8 @@ var (
 	textPath = regexp.MustCompile(`(^|\.)((` + textMaps + `)(\.[\w-]+|\["[^]]*"\])|value)$|\[\d+\]$`)
 )
 
-// given returns a copy of a manifest's value without nulls and empty strings, which a server replaces by defaults.
+// given returns a copy of a manifest's value without nulls and empty strings. A server replaces them by
+// defaults.
 func given(path string, value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -204,8 +205,8 @@ func addDefaults(kind schema.GroupKind, spec map[string]any) {
 var extended = regexp.MustCompile(`(^|\.)(containers|initContainers|ephemeralContainers|volumes|env|volumeMounts|` +
 	`tolerations|imagePullSecrets|readinessGates|schedulingGates|finalizers|ownerReferences)$`)
 
-// grows reports whether a stored list can have more items than the manifest's, without a difference. For a custom
-// type, any list can.
+// grows reports whether more items in the stored list than in the manifest's are no difference. This is so
+// for all lists of a custom type.
 func (d *Document) grows(path string) bool {
 	switch kind := d.Mapping.GroupVersionKind; {
 	case !scheme.Scheme.IsGroupRegistered(kind.Group):
@@ -267,12 +268,12 @@ func (c *comparison) compareMaps(path string, wanted, stored map[string]any) {
 	}
 }
 
-// compareLists compares the items of the manifest's list. If the list grows, the stored list can have more items, such
-// as injected containers. Items with a name are compared with the stored items of this name.
+// compareLists compares the items of the manifest's list. If grows is true for the list, the stored list can have
+// more items, such as injected containers. Items with a name are compared with the stored items of this name.
 func (c *comparison) compareLists(path string, wanted, stored []any) {
-	next := 0 // the first stored item that can be the next one without a name
+	next := 0 // first stored item that an item without a name can match
 	for i, item := range wanted {
-		if len(c.paths) == c.most { // else a long list takes minutes
+		if len(c.paths) == c.most { // without this limit, a long list takes minutes
 			return
 		}
 		at := path + "[" + strconv.Itoa(i) + "]"

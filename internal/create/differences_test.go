@@ -18,7 +18,7 @@ func parsed(t *testing.T, text string) *Document {
 	var o unstructured.Unstructured
 	data, err := yaml.YAMLToJSON([]byte(text))
 	if err == nil {
-		err = json.Unmarshal(data, &o.Object) // with whole numbers as a client has them
+		err = json.Unmarshal(data, &o.Object) // whole numbers are int64, as in a client
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func parsed(t *testing.T, text string) *Document {
 	return &Document{Object: &o, Mapping: &meta.RESTMapping{GroupVersionKind: o.GroupVersionKind()}}
 }
 
-// After the last path that is named, a comparison ends. Another user can change every item of a long list.
+// A comparison ends when it has maxFields paths. Another user can change every item of a long list.
 func TestDifferencesOfALongList(t *testing.T) {
 	var wanted, stored []any
 	for i := range 1000 {
@@ -175,7 +175,7 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-// Field managers are named if each path was written by one that is not the creation's.
+// The field managers are returned only if each path was written by a manager after the creation.
 func TestChangedBy(t *testing.T) {
 	entry := func(manager, fields string) string { return `{manager: ` + manager + `, fieldsV1: ` + fields + `}` }
 	const creation = `{manager: kubectl-create, fieldsV1: {"f:metadata": {"f:annotations": {"f:genname.dev/creation-id": {}}}, "f:data": {".": {}, "f:a": {}}}}`

@@ -16,7 +16,7 @@ const (
 	// Renamed is an object that the server has stored under another name than the run sent.
 	Renamed protocol.Outcome = "Renamed"
 	// NotAttempted are copies that were not sent because of an interrupt, or because earlier copies showed that sending
-	// them is useless. A copy that an interrupt ended between two attempts, of which none stored it, counts, too.
+	// them is useless. A copy also counts if an interrupt ended it between two attempts, and no attempt stored it.
 	NotAttempted protocol.Outcome = "NotAttempted"
 	// Shown is an object that a client's dry run would send.
 	Shown protocol.Outcome = "Shown"
@@ -29,16 +29,16 @@ type Outcome struct {
 	Job      int            // number of the create in the run, or 0 if no create was begun
 	Copies   int            // number of objects, which is above 1 only for NotAttempted
 	ID       exactlyonce.ID // the ID that was sent
-	// Result has the outcome, the name and the object. An object that the run's list has is Found, and has only its
-	// identity, unless Config.FullObjects is set. If it could not be read, Object is nil.
+	// Result has the outcome, the name and the object. An object that the run has listed is Found, and has
+	// only its identity, unless Config.FullObjects is set. If the object could not be read, Object is nil.
 	exactlyonce.Result
 	// Err is the error of the server, or the reason why the run gave up or could not read the object.
 	Err error
 	// State is the state of an object that existed, in one word such as Complete, Failed or Running. State is empty if
 	// the type has no states, or if the run did not read the state.
 	State string
-	// Changes are the paths of the first fields of the document that an object lacks or has with another value. Changes
-	// is empty if the object was not read.
+	// Changes are the paths of the first fields of the document that the object lacks, or has with another
+	// value. Changes is empty if the object was not read.
 	Changes []string
 	// ChangedBy are the field managers that wrote Changes after the create. ChangedBy is empty if any of them is
 	// unknown.
@@ -85,8 +85,8 @@ type Summary struct {
 	Stalled []idempotency.Place
 	// Places are the places of the objects, for a run with a key.
 	Places []idempotency.Place
-	// Unseen are the outcomes that were no events, because the caller has ended its loop over the events, or because
-	// the run was abandoned. The caller of Abandon might have handled one of them.
+	// Unseen are the outcomes that the run did not yield as events, because the caller has ended its loop,
+	// or has abandoned the run. After Abandon, the caller might have handled one of them.
 	Unseen []Outcome
 	// Unlabelled is the number of objects of a run with a key that lack the run's label.
 	Unlabelled int

@@ -59,7 +59,7 @@ func (f *inFlight) begin(number int, t *task, name string) {
 	f.pending[number] = pending{outcome: o}
 }
 
-// count counts the outcome of an object. number is 0 if it has no job.
+// count counts the outcome of an object. number is 0 if the object has no job.
 func (f *inFlight) count(number int, c Config, o Outcome) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -130,9 +130,9 @@ func inOrder(all []Outcome) []Outcome {
 	return all
 }
 
-// Abandon returns the summary of a run that hangs. Its Unseen are the outcomes of InFlight, and as not attempted the
-// copies that were not started, of documents that were read. Any goroutine can call it. The run counts nothing
-// afterwards.
+// Abandon returns the summary of a run that hangs. Its Unseen are the outcomes of InFlight. For each
+// document that was read, Unseen also has the copies that were not started, as not attempted. Any goroutine
+// can call it. The run counts nothing afterwards.
 func (s *Session) Abandon() Summary {
 	f := &s.inFlight
 	unread := s.readRest()

@@ -44,7 +44,7 @@ func TestInFlight(t *testing.T) {
 		}
 		after := func(d time.Duration, want ...string) { time.AfterFunc(d, func() { expect(want...) }) }
 		after(time.Second/2, "1 named Unknown")
-		after(3*time.Second/2, "1 second Unknown") // the next name, as the fake reports it
+		after(3*time.Second/2, "1 second Unknown") // the fake has reported the next name
 		after(5*time.Second/2, "2 lost Unknown")
 		for e := range s.Create(input("configmaps/a/named", "configmaps/a/lost", "configmaps/a/refused")) {
 			switch {
@@ -62,8 +62,8 @@ func TestInFlight(t *testing.T) {
 	})
 }
 
-// Before a request is sent, neither an interrupt nor an event shows a name that is derived from a secret. A fixed name
-// isn't derived. The outcome of an object that was never sent has no name.
+// Before a request is sent, neither an interrupt nor an event shows a name that is derived from a secret. A
+// fixed name isn't derived. If an object was never sent, its outcome has no name.
 func TestNamesOfASecret(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"configmaps/a/x-": {"x-<secret>", copyOf("configmaps/a/x-", 0, 0, secretOf("1")).Name("x-", 0)}, "configmaps/a/own": {"own", "own"},
@@ -101,7 +101,7 @@ func TestNamesOfASecret(t *testing.T) {
 	}
 }
 
-// Dry runs store nothing, so nothing of them is in flight.
+// A dry run stores nothing, so it has nothing in flight.
 func TestNothingInFlightInADryRun(t *testing.T) {
 	config := configOf(&cluster{})
 	config.DryRun = ServerDryRun
@@ -112,9 +112,9 @@ func TestNothingInFlightInADryRun(t *testing.T) {
 	}, "configmaps/a/x-")
 }
 
-// The run hangs, because no program reads its results. Its summary has the outcomes that were not handled, the
-// creates in progress, and the copies and documents that were not attempted. If reading the input was interrupted, it says
-// so.
+// The run hangs, because no program reads its results. Its summary has the outcomes that were not handled,
+// the creates in progress, and the copies and documents that were not attempted. The summary also reports
+// if reading the input was interrupted.
 func TestAbandon(t *testing.T) {
 	for _, unread := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) { abandon(t, unread) })

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// identified are the documents of a run with a key, by their identity without the number.
+// identified has the documents of a run with a key. The map's keys are identities without the number.
 type identified map[derive.Object][]*task
 
 // createKeyed creates the objects that the key has not created yet. createKeyed reads the whole input first.
@@ -51,8 +51,8 @@ func (s *Session) readAll() (tasks []*task, usable bool) {
 	return tasks, usable && !s.end.Unread
 }
 
-// compare finds the objects of the key at all places of the input. compare returns an error if the input does not
-// contain all of them.
+// compare lists the objects that earlier runs with the key created, in each place of the input. compare
+// returns an error if the input lacks one of these objects.
 func (s *Session) compare(tasks []*task) error {
 	documents := identified{}
 	for _, t := range tasks {
@@ -151,14 +151,14 @@ type UnexpectedError struct {
 	Change *Change
 	// Matching is the number of objects that the input contains with the same content.
 	Matching int
-	// Clash are the Objects that the input contains with other content.
+	// Clash has those of Objects that the input contains, but with other content.
 	Clash Clash
 }
 
-// Clash are objects of a key whose content is not that of the input, because a run with other input created them.
+// Clash has objects of a key that a run with other input created, so their content differs from this input.
 type Clash struct {
 	Objects int
-	Names   map[idempotency.Place][]string // of the first objects
+	Names   map[idempotency.Place][]string // names of the first objects
 }
 
 // maxClash is the number of names in a Clash.
@@ -178,7 +178,7 @@ func (e *UnexpectedError) Error() string {
 	return fmt.Sprintf("%d unexpected objects of the key, like %s", len(e.Objects), e.Objects[0])
 }
 
-// ttls are the fields of the spec that set a TTL: of Jobs, of Kubeflow's jobs, of Workflows and of SparkApplications.
+// ttls are the fields of a spec that set a TTL, for Jobs, Kubeflow's jobs, Workflows and SparkApplications.
 var ttls = [][]string{
 	{"ttlSecondsAfterFinished"}, {"runPolicy", "ttlSecondsAfterFinished"}, {"ttlStrategy"}, {"timeToLiveSeconds"},
 }

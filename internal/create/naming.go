@@ -10,7 +10,7 @@ import (
 )
 
 // serverNaming reports whether the server picks the document's name. If the plugin can't pick names,
-// it returns an error for a run with a key.
+// serverNaming returns an error for a run with a key.
 func (s *Session) serverNaming(d *task) (bool, error) {
 	if s.config.ServerNaming {
 		return true, nil
@@ -20,7 +20,7 @@ func (s *Session) serverNaming(d *task) (bool, error) {
 	}
 	resource := d.document.Mapping.Resource.GroupResource()
 	reason := exactlyonce.OnlyServerNames(resource, s.client.Verbs(d.document.Mapping.Resource))
-	if reason == "" && !d.canCarryID { // in a run with a key: a webhook might name it, so each run would create it
+	if reason == "" && !d.canCarryID { // a webhook might name it, so each run would create another object
 		reason = "an object has neither a name nor a generateName, or labels or annotations that are not maps"
 	}
 	switch {
@@ -62,8 +62,8 @@ func unsentName(d *Document, id exactlyonce.ID) string {
 	return id.Name(generateName, 0)
 }
 
-// stamped returns the object that a client dry run prints. For a run with a key, it has its creation
-// ID and its name. With a secret, both stay secret.
+// stamped returns the object that a client dry run prints. In a run with a key, the object has its creation
+// ID and its name. With a secret, stamped hides both.
 func stamped(d *Document, id exactlyonce.ID) *unstructured.Unstructured {
 	object := d.Object.DeepCopy()
 	object.SetName(unsentName(d, id))

@@ -17,7 +17,7 @@ const (
 // reader reads the input in its own goroutine. If reading hangs, documents stays empty.
 type reader struct {
 	documents chan Step
-	flushes   chan chan<- struct{} // calls of flush, which return when the session closes the channel in them
+	flushes   chan chan<- struct{} // calls of flush; each returns when the session closes its channel
 	abandoned chan struct{}
 }
 
@@ -56,7 +56,7 @@ func (r *reader) flush() bool {
 	}
 }
 
-// waiting has a call of flush if the session has taken all documents.
+// waiting returns the calls of flush if the session has taken all documents, and nil otherwise.
 func (r *reader) waiting() <-chan chan<- struct{} {
 	if len(r.documents) > 0 {
 		return nil

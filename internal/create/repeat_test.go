@@ -28,7 +28,7 @@ const key = idempotency.Key("k")
 // idOf returns the ID of the n-th copy of configmaps/a/x- under the key.
 func idOf(n int) exactlyonce.ID { return copyOf("configmaps/a/x-", 0, n) }
 
-// copyOf returns the ID of a copy of a document, whose number is among those with its name.
+// copyOf returns the ID of a copy of a document. number counts the documents with the same name.
 func copyOf(text string, number, copied int, secrets ...derive.Secret) exactlyonce.ID {
 	d := document(text)
 	secret := append(secrets, derive.Secret{})[0]
@@ -42,7 +42,7 @@ func copyOf(text string, number, copied int, secrets ...derive.Secret) exactlyon
 	})
 }
 
-// existing returns an object of the run, as a list has it.
+// existing returns an object of the run as a list returns it.
 func existing(text string, number, copied int, secrets ...derive.Secret) idempotency.Existing {
 	id, d := copyOf(text, number, copied, secrets...), document(text)
 	e := idempotency.Existing{
@@ -102,7 +102,7 @@ func TestTTL(t *testing.T) {
 		{"", "ttlStrategy", map[string]any{"ttlStrategy": map[string]any{"secondsAfterSuccess": int64(5)}}},
 		{"", "timeToLiveSeconds", map[string]any{"timeToLiveSeconds": int64(5)}},
 		{"", "", map[string]any{"ttlSecondsAfterFinished": nil, "runPolicy": "a"}},
-		{"ray.io", "", seconds}, // deletes the cluster of a RayJob only
+		{"ray.io", "", seconds}, // deletes only the cluster of a RayJob
 	} {
 		d := document("jobs/a/x-")
 		d.Object.Object["spec"], d.Mapping.Resource.Group = test.spec, test.group
@@ -116,7 +116,7 @@ func TestTTL(t *testing.T) {
 	}
 }
 
-// The table of docs/concepts/threat-model.md: the meaning of an object with the run's label.
+// The cases are the table of docs/concepts/threat-model.md, about objects that have the run's label.
 func TestListedObjects(t *testing.T) {
 	first, second := secretOf("1"), secretOf("2")
 	with := func(e idempotency.Existing, change func(*idempotency.Existing)) idempotency.Existing {
@@ -171,7 +171,7 @@ func TestListedObjects(t *testing.T) {
 	}
 }
 
-// An object whose document was changed, and that can't be read, isn't compared.
+// If the document of an object was changed and the object can't be read, the run doesn't compare them.
 func TestUnreadableChange(t *testing.T) {
 	c := &cluster{existing: []idempotency.Existing{existing("configmaps/a/x-", 0, 0)}}
 	c.get = func(string) (*unstructured.Unstructured, error) { return nil, errForbidden }
@@ -188,7 +188,7 @@ func TestUnreadableChange(t *testing.T) {
 	}
 }
 
-// The states of MaxStates objects are read, and fewer if a refusal stops the other copies meanwhile.
+// A run reads the states of at most MaxStates existing objects. It reads fewer if a refusal stops the run before.
 func TestStatesAreBounded(t *testing.T) {
 	for name, test := range map[string]struct {
 		states      bool
@@ -220,7 +220,7 @@ func TestStatesAreBounded(t *testing.T) {
 	}
 }
 
-// Objects that the caller waits for are compared, also if there are many, and if their type has no states.
+// The run compares all objects that the caller waits for, even if they are many or their type has no states.
 func TestAwaitedObjectsAreCompared(t *testing.T) {
 	c := &cluster{get: func(string) (*unstructured.Unstructured, error) { return document("Pod/a/other").Object, nil }}
 	config, documents := withKey(c), []string{"Pod/a/x-", "Other/a/y-", "Secret/a/z-"}
@@ -249,8 +249,8 @@ func TestAwaitedObjectsAreCompared(t *testing.T) {
 	}
 }
 
-// An existing object that is gone when it is read is created again, also if only its state is read. The 404 of a load
-// balancer doesn't mean that it is gone.
+// If an existing object is gone when the run reads it or its state, the run creates the object again. The
+// 404 of a load balancer doesn't mean that an object is gone.
 func TestGoneWhenRead(t *testing.T) {
 	there := existing("Pod/a/x-", 0, 0)
 	for name, reads := range map[string]func(*Config){
@@ -317,8 +317,8 @@ func TestLooking(t *testing.T) {
 	}
 }
 
-// If the list misses an object, and the create finds it by its name, it exists, and is compared. It is newer than the
-// list, because another run has created it.
+// If another run creates an object after the list, the create finds the object by its name. Then the run
+// reports the object as existing, and compares it.
 func TestFoundByName(t *testing.T) {
 	c := &cluster{ends: fails(exactlyonce.Result{Outcome: protocol.Found, Name: "x-11111", Object: document("Pod/a/x-").Object}, nil)}
 	var found []Outcome
@@ -337,8 +337,8 @@ func TestFoundByName(t *testing.T) {
 	}
 }
 
-// A dry run with a secret shows an existing object, and of another one neither the name nor the ID. A server dry run sends
-// both. The sessions and test/e2e have dry runs without a secret.
+// A dry run with a secret shows the names of existing objects. It hides the name and the ID of an object that it
+// would create, although a server dry run sends both. The sessions and test/e2e have dry runs without a secret.
 func TestDryRunsWithASecret(t *testing.T) {
 	secret := secretOf("1")
 	for dryRun, test := range map[DryRun]struct {
@@ -389,7 +389,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// If objects can't be read back, the server names them, and a key is refused.
+// If the plugin can't read objects back, it lets the server name them, and refuses a key.
 func TestNaming(t *testing.T) {
 	for name, test := range map[string]struct {
 		document string

@@ -31,7 +31,7 @@ import (
 type Session struct {
 	config   Config
 	client   requests
-	ctx      context.Context // done after an interrupt, if results can't be written, or after the caller's loop
+	ctx      context.Context // done after an interrupt, a failure to write results, or the caller's loop
 	stop     context.CancelFunc
 	yield    func(Event) bool // nil after the caller has ended its loop
 	inFlight inFlight
@@ -76,7 +76,7 @@ func (s *Session) list(
 // ones is sent only after the caller has handled their events. Create can be called once.
 //
 // If the caller ends its loop, Create behaves as after an interrupt: it sends nothing more, and returns when the
-// requests in flight have ended. The Summary counts their outcomes and has them in Unseen.
+// requests in flight have ended. The Summary counts the outcomes of these requests, and lists them in Unseen.
 func (s *Session) Create(input iter.Seq2[*Document, error]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		s.yield = yield
@@ -92,9 +92,9 @@ func (s *Session) Create(input iter.Seq2[*Document, error]) iter.Seq[Event] {
 	}
 }
 
-// Flush waits until all documents that were read before have ended. Only the input calls it, before it asks the
-// server for a type that an earlier document can add. A run with a key creates nothing before it has read the whole
-// input, so its input must not call Flush. Flush returns false if an interrupt has ended the reading.
+// Flush waits until all objects of the documents read so far have ended. Only the input calls Flush, before it
+// requests a type that an earlier document can add. A run with a key creates nothing before it has read the
+// whole input, so its input must not call Flush. Flush returns false if an interrupt has ended the reading.
 func (s *Session) Flush() bool { return s.reader.flush() }
 
 // Summary returns the result of the run after Create.
@@ -240,8 +240,8 @@ func (s *Session) job(d *task, n int) job {
 	return j
 }
 
-// giveUp gives up the copies of a document, beginning with the copy first. Copies in the run's list are
-// reported as existing. If they must be read and no request is allowed, they count as not attempted.
+// giveUp gives up the copies of a document, beginning with the copy first. giveUp reports copies that the
+// run has listed as existing. If a copy must be read and no request is allowed, it counts as not attempted.
 func (s *Session) giveUp(d *task, first int) {
 	silent := s.ctx.Err() != nil || !s.breakers.allowRequests(d)
 	listed := s.config.Key != "" && (!s.config.FullObjects || !silent)

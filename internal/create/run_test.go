@@ -88,7 +88,7 @@ func TestOverlap(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	documents := []string{"configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-"}
 	for name, test := range map[string]struct {
-		at   string // the object during which the user interrupts; empty: before
+		at   string // object during whose create the user interrupts; empty means before all
 		want []string
 	}{
 		"before":    {"", []string{"2 not attempted", "2 not attempted", "2 not attempted", "end 3"}},
@@ -198,7 +198,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// After three objects with a 401, the credentials are of no use, unless a webhook has chosen the code.
+// A run stops after three objects with a 401 in a row, unless a webhook has sent the code.
 func TestUnauthorized(t *testing.T) {
 	for text, last := range map[string]string{
 		"Unauthorized": "1 not attempted", `admission webhook "w" denied the request: no`: "failed 4-",
@@ -211,7 +211,8 @@ func TestUnauthorized(t *testing.T) {
 	}
 }
 
-// Flush returns when all documents before it have ended, also the rechecked ones and the copies that wait for them.
+// Flush returns when all earlier documents have ended, including rechecked objects and the copies that wait
+// for them.
 func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := looksForFirst(nil)
@@ -248,7 +249,7 @@ func TestFlushAfterAnInterrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		s := configOf(&cluster{takes: time.Second}).session(ctx)
-		var flushed atomic.Int32 // the reader can run on
+		var flushed atomic.Int32 // atomic, because the reader can outlive the run
 		for range s.Create(func(yield func(*Document, error) bool) {
 			for yield(document("configmaps/a/1-"), nil) {
 				time.Sleep(10 * time.Millisecond)
@@ -293,8 +294,8 @@ func TestReadAhead(t *testing.T) {
 	})
 }
 
-// When the caller ends its loop, nothing more is sent. The creates in flight end, and the summary counts and has
-// their outcomes.
+// When the caller ends its loop, nothing more is sent. The requests in flight end, and the summary counts
+// and lists their outcomes.
 func TestBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{takes: time.Second}

@@ -23,8 +23,8 @@ type scheduler struct {
 	deferred   []deferred
 }
 
-// deferred are the copies of a document that wait while an earlier copy is rechecked. The field first is the number
-// of the first of these copies.
+// deferred are the copies of a document that wait while an earlier copy is rechecked. The field first is
+// the number of the first waiting copy.
 type deferred struct {
 	task  *task
 	first int

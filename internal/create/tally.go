@@ -11,7 +11,6 @@ import (
 // MaxNamed is the number of objects of one kind that a Tally names.
 const MaxNamed = 10
 
-// Totals count the objects of a run by outcome.
 type Totals map[protocol.Outcome]int
 
 // Of returns the number of objects with one of the outcomes.
@@ -50,7 +49,7 @@ type Tally struct {
 	// Holders and OtherIDs are for runs with a key. Holders are outcomes where an object without a creation ID has
 	// the name. OtherIDs are outcomes where an object of the run has another creation ID than the run sent.
 	Holders, OtherIDs []Outcome
-	// Clash are objects of this run that a run with other content created at the same time.
+	// Clash has objects of this run that a concurrent run with other content created.
 	Clash Clash
 }
 
@@ -70,7 +69,7 @@ func (t *Tally) Add(c Config, o Outcome) {
 	case protocol.Created:
 		t.countAgain(o)
 	case Renamed:
-		t.Again++ // whatever its name
+		t.Again++ // even if the object has another name then
 	case protocol.Unknown:
 		t.countAgain(o)
 		t.hold(c, o)
@@ -94,8 +93,8 @@ func (t *Tally) countAgain(o Outcome) {
 	}
 }
 
-// hold records an outcome in which an existing object has the name, and might belong to this run: the object has no
-// creation ID, it has the run's label, or it has the ID and other content.
+// hold records an outcome in which an existing object has the name and might belong to this run. Then the
+// existing object has no creation ID, or has the run's label, or has the ID and other content.
 func (t *Tally) hold(c Config, o Outcome) {
 	object := o.Object
 	if object == nil || object.GetName() != o.Name || c.Key == "" {

@@ -22,7 +22,7 @@ func TestRemainderIsBounded(t *testing.T) {
 	}
 }
 
-// If the name of an object is taken, the object with the name may belong to the run: it has no creation ID, or
+// If a name is taken, the object with the name might belong to the run. Then it has no creation ID, or
 // another ID and the run's label. A tally keeps a limited number of such objects.
 func TestHoldersOfNames(t *testing.T) {
 	config := Config{Key: "k"}

@@ -36,7 +36,7 @@ const reviewTimeout = time.Second
 type permission struct {
 	asked      bool
 	unreadable bool // the user can't get objects
-	taken      bool // a create was not refused, so the permission to get matters
+	taken      bool // an object was not refused, so the permission to get objects matters
 }
 
 // review checks whether the user can get objects, once for each place and in parallel to the first create. Without
@@ -54,7 +54,7 @@ func (s *Session) review(j job) {
 	}()
 }
 
-// notRefused records that not all creates at the place are refused.
+// notRefused records that the server does not refuse all objects of the place.
 func (s *Session) notRefused(at *place) {
 	at.permission.taken = true
 	s.warnOfNoGet(at)

@@ -98,8 +98,8 @@ func (w *worker) unreachable(result exactlyonce.Result) bool {
 	return lost && !w.client.Responds(w.ctx)
 }
 
-// outcomeOf returns the outcome of a create. If a create finds an object that the run's list doesn't have, the object
-// has lost its label, or another run has created it since.
+// outcomeOf returns the outcome of a create. If a create finds an object that the run's list doesn't have,
+// the object has lost its label, or another run has created it after the list.
 func (w *worker) outcomeOf(d *task, id exactlyonce.ID, result exactlyonce.Result, err error) Outcome {
 	o := Outcome{Document: d.document, Number: d.number, Copies: 1, ID: id, Result: result, Err: err}
 	var ended *exactlyonce.Error
@@ -151,8 +151,8 @@ func (o Outcome) unverified() bool {
 	return (o.Outcome == protocol.Failed || o.Outcome == NotAttempted) && o.Unverified
 }
 
-// existing returns the outcome of an object of an earlier run, without creating it. If existing reads the object and
-// it no longer exists, existing returns false.
+// existing returns the outcome of an object that an earlier run created. existing returns false if it reads
+// the object and the object no longer exists.
 func (w *worker) existing(j job) (o Outcome, exists bool) {
 	d, existing := j.task, j.existing
 	if existing.Deleting {
@@ -163,7 +163,7 @@ func (w *worker) existing(j job) (o Outcome, exists bool) {
 	object.SetName(existing.Name)
 	object.SetNamespace(d.document.Namespace)
 	object.SetUID(existing.UID)
-	object.SetLabels(map[string]string{exactlyonce.RunLabel: w.config.Key.RunLabel()}) // by which it was found
+	object.SetLabels(map[string]string{exactlyonce.RunLabel: w.config.Key.RunLabel()}) // the list requires this label
 	o = d.outcome(protocol.Found)
 	o.Name, o.Object = existing.Name, object
 	if w.config.FullObjects || j.withState {
@@ -172,8 +172,8 @@ func (w *worker) existing(j job) (o Outcome, exists bool) {
 	return o, !apistatus.NotFound(o.Err, existing.Name)
 }
 
-// read reads an existing object, and compares it with its document. With Config.FullObjects, the outcome gets the
-// object or the error, and otherwise only the error that the object is gone.
+// read reads an existing object, and compares it with its document. With Config.FullObjects, the outcome
+// gets the object or the error. Otherwise, it gets only the error that the object is gone.
 func (w *worker) read(o *Outcome) {
 	ctx, cancel := w.ctx, context.CancelFunc(func() {})
 	if !w.config.FullObjects {
