@@ -139,26 +139,10 @@ func TestContentUnmanaged(t *testing.T) {
 	}
 }
 
-// fieldsOf returns an object whose creator owns fields.
-func fieldsOf(t *testing.T, fields, rest string) *unstructured.Unstructured {
-	t.Helper()
-	return read(t, `{metadata: {name: a-bcdfg, managedFields: [{manager: m, operation: Update, fieldsV1: `+fields+`}]}, `+rest+`}`)
-}
-
 // hostile are managedFields that an API server stores, and that name no field of an object.
 var hostile = []string{
 	`{"v:1":{},"v:2":{}}`, `{"i:0":{},"f:data":{"f:a":{}}}`, `{"f:a":{},"f:data":{"i:-1":{}}}`,
 	`{"f:data":{"i:-1":{}}}`, `{"f:data":{"a":{}}}`, `{"v:1":{}}`, `{"i:0":{}}`, `{"k:{\"a\":1}":{"f:b":{}}}`, `{".":{}}`, `[]`, `{"f:data":1}`,
-}
-
-// Clients write managedFields, so they may contain anything. An object is an error if its fields can't
-// be compared.
-func TestContentOfHostileFields(t *testing.T) {
-	for _, fields := range hostile[:8] {
-		if c, err := contentOf(seed, fieldsOf(t, fields, `data: [zero, one]`)); err == nil || c != nil {
-			t.Errorf("%s is compared: %+v", fields, c)
-		}
-	}
 }
 
 // Whatever clients write, reading the content never panics.
