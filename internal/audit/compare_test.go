@@ -147,37 +147,6 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// The result lists the types and the namespace that only one of the audits read.
-func TestOnlyInOne(t *testing.T) {
-	c := building(Config{Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.AllNamespaces, r.Scope.Namespace = false, "ci" })})
-	result, err := c.report(Counted{Types: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cmp.Diff([]string{"pods"}, result.OnlyBefore) != "" || cmp.Diff([]string{"configmaps"}, result.OnlyNow) != "" ||
-		result.OnlyNamespace != "ci" {
-		t.Errorf("only before %q, only now %q, namespace %q, want pods, configmaps and ci", result.OnlyBefore, result.OnlyNow, result.OnlyNamespace)
-	}
-}
-
-// The result has the prefixes to which the earlier audit was limited, unless this audit has the same limit.
-func TestOnlyPrefixes(t *testing.T) {
-	before := []string{"a-", "b-"}
-	for _, test := range []struct{ before, now, want []string }{
-		{nil, nil, nil},
-		{nil, []string{"a-"}, nil},
-		{before, nil, before},
-		{before, []string{"a-"}, nil},
-		{before, []string{"a-", "c-"}, before},
-		{before, []string{"jobs.batch/a-"}, nil},
-	} {
-		c := building(Config{Prefixes: test.now, Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = test.before })})
-		if got := finish(t, c).OnlyPrefixes; cmp.Diff(test.want, got) != "" {
-			t.Errorf("%v and then %v: %v", test.before, test.now, got)
-		}
-	}
-}
-
 // A gate on growth evaluates every name pool. If the earlier audit doesn't show whether a
 // name pool exceeds the gate, the result reports it as undecided.
 func TestGateOnGrowth(t *testing.T) {

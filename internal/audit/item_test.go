@@ -88,23 +88,3 @@ func TestItemCreatedByThePlugin(t *testing.T) {
 		}
 	}
 }
-
-// The newest object shows the creator: its controller, or a manager, which may be a
-// guess.
-func TestCreatedBy(t *testing.T) {
-	for _, test := range []struct {
-		creator object.Creator
-		want    []v1alpha1.Creator
-	}{
-		{object.Creator{}, nil},
-		{object.Creator{APIVersion: "tekton.dev/v1", Kind: "PipelineRun", Name: "x"}, []v1alpha1.Creator{{Group: "tekton.dev", Kind: "PipelineRun", Name: "x"}}},
-		{object.Creator{Manager: "argo", Certain: true}, []v1alpha1.Creator{{Manager: "argo"}}},
-		{object.Creator{Manager: "argo"}, []v1alpha1.Creator{{Manager: "argo", Guess: true}}},
-	} {
-		s := pool("p-", 10)
-		s.Creator, s.Creators = test.creator, 3
-		if item := itemOf(t, s); cmp.Diff(test.want, item.Creators) != "" || item.CreatorCount != 3 {
-			t.Errorf("%+v: %+v, %d creators", test.creator, item.Creators, item.CreatorCount)
-		}
-	}
-}

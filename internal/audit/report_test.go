@@ -19,32 +19,35 @@ func skipped(name, namespace string, reason census.Reason) census.Skipped {
 }
 
 // A report is complete as its coverage is. A gate fails closed, unless the user allows it to pass without types that
-// can't be listed.
+// can't be listed. It doesn't pass on a list that is not consistent.
 func TestComplete(t *testing.T) {
 	limit, chance := int64(5), 0.5
-	pods := skipped("pods", "", census.Forbidden)
+	without := func(s census.Skipped) census.Summary { return census.Summary{Skipped: []census.Skipped{s}} }
+	pods, mixed := without(skipped("pods", "", census.Forbidden)), census.Summary{Inconsistent: []string{"pods"}}
 	for _, test := range []struct {
 		config   Config
 		before   []census.Skipped // skipped before the scan
-		during   census.Skipped
+		during   census.Summary
 		complete bool
 	}{
 		{Config{}, nil, pods, true},
 		{Config{TypesNamed: true}, nil, pods, false},
-		{Config{Namespace: "ci"}, nil, skipped("pods", "ci", census.Forbidden), true},
-		{Config{}, nil, skipped("pods", "ci", census.Forbidden), false},
-		{Config{}, nil, skipped("pods", "", census.TimedOut), false},
-		{Config{}, nil, skipped("pods", "", census.NotFound), true}, // a CustomResourceDefinition was deleted meanwhile
+		{Config{Namespace: "ci"}, nil, without(skipped("pods", "ci", census.Forbidden)), true},
+		{Config{}, nil, without(skipped("pods", "ci", census.Forbidden)), false},
+		{Config{}, nil, without(skipped("pods", "", census.TimedOut)), false},
+		{Config{}, nil, without(skipped("pods", "", census.NotFound)), true}, // a CustomResourceDefinition was deleted meanwhile
 		{Config{}, []census.Skipped{skipped("", "", census.Undiscovered)}, pods, false},
 		{Config{FailAboveCount: &limit}, nil, pods, false},
 		{Config{FailAbove: &chance}, nil, pods, false},
 		{Config{FailAboveGrowth: &chance}, nil, pods, false},
 		{Config{FailAboveCount: &limit, AllowUnlisted: true}, nil, pods, true},
 		{Config{FailAboveCount: &limit, AllowUnlisted: true, TypesNamed: true}, nil, pods, false},
+		{Config{}, nil, mixed, true},
+		{Config{FailAboveCount: &limit}, nil, mixed, false},
 	} {
 		result, err := building(test.config).report(Counted{
 			Types:   []census.Resource{resource("", "pods"), resource("batch", "jobs")},
-			Skipped: test.before, Summary: census.Summary{Skipped: []census.Skipped{test.during}},
+			Skipped: test.before, Summary: test.during,
 		})
 		if err != nil || result.Report.Complete != test.complete {
 			t.Errorf("%+v: complete %v, %v", test, result.Report.Complete, err)
@@ -88,20 +91,6 @@ func TestNearest(t *testing.T) {
 		got := result.Nearest["jobs.batch/"+named]
 		if len(result.NotFound) != 1 || got.Prefix != want.Prefix || got.IsObject != want.IsObject {
 			t.Errorf("%s: %+v, not found: %q", named, got, result.NotFound)
-		}
-	}
-}
-
-// A gate doesn't pass on a list that is not consistent.
-func TestInconsistentUnderAGate(t *testing.T) {
-	limit := int64(5)
-	for _, gate := range []*int64{nil, &limit} {
-		pods := []census.Resource{resource("", "pods")}
-		result, err := building(Config{FailAboveCount: gate}).report(Counted{
-			Types: pods, Summary: census.Summary{Inconsistent: []string{"pods"}},
-		})
-		if err != nil || result.Report.Complete != (gate == nil) {
-			t.Errorf("a gate: %v: %+v, %v", gate != nil, result, err)
 		}
 	}
 }
