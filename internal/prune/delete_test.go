@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 func typeOf(group, kind, resource string) census.Resource {
@@ -222,63 +223,43 @@ func checkDeletions(t *testing.T, server *responses) {
 	}
 }
 
-// An interrupt ends the pauses, and after a while also requests in flight.
+// An interrupt ends the pauses, the wait for the limiter, and after a while also requests in flight.
 func TestDeleteInterrupted(t *testing.T) {
+	hangs := &fakeapi.Server{Fault: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+		<-r.Context().Done()
+		return true
+	}}
+	of := func(response func(http.ResponseWriter)) *responses {
+		return &responses{of: map[string]handlers{"DELETE": {response}}}
+	}
 	for name, test := range map[string]struct {
-		deletes handlers
+		server  http.RoundTripper
+		limited bool
 		want    Outcome
+		ends    time.Duration // after the interrupt
 	}{
-		"before anything was carried out": {handlers{busy}, NotTried},
-		"after a lost response":           {handlers{nil}, Unknown},
+		"before anything was carried out": {of(busy), false, NotTried, 0},
+		"after a lost response":           {of(nil), false, Unknown, 0},
+		"in flight":                       {hangs, false, Unknown, grace},
+		"before its turn":                 {of(success), true, NotTried, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, interrupt := context.WithCancel(t.Context())
-				server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": test.deletes}}
-				time.AfterFunc(time.Second/20, interrupt)
-				if got := newDeleter(t, server).delete(ctx, listed()); got.Outcome != test.want {
-					t.Errorf("%s, want %s: %v", got.Outcome, test.want, got.Err)
+				time.AfterFunc(time.Second, interrupt)
+				d := newDeleter(t, test.server)
+				if test.limited {
+					d.client.limiter = flowcontrol.NewTokenBucketRateLimiter(0.01, 1)
+					d.client.limiter.Accept()
+				}
+				began := time.Now()
+				got := d.delete(ctx, listed())
+				if took := time.Since(began); got.Outcome != test.want || took != time.Second+test.ends {
+					t.Errorf("%s after %s, want %s after %s: %v", got.Outcome, took, test.want, time.Second+test.ends, got.Err)
 				}
 			})
 		})
 	}
-}
-
-// hanging never responds.
-type hanging struct{}
-
-func (hanging) RoundTrip(req *http.Request) (*http.Response, error) {
-	<-req.Context().Done()
-	return nil, req.Context().Err()
-}
-
-func TestDeleteInFlightOutlivesAnInterruptForAWhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, interrupt := context.WithCancel(t.Context())
-		time.AfterFunc(time.Second, interrupt)
-		began := time.Now()
-		got := newDeleter(t, hanging{}).delete(ctx, listed())
-		if took := time.Since(began); got.Outcome != Unknown || took != time.Second+grace {
-			t.Errorf("%+v after %s", got, took)
-		}
-	})
-}
-
-// A deletion that waits for the limiter ends with the interrupt, and nothing is unknown.
-func TestDeleteInterruptedBeforeItsTurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, interrupt := context.WithCancel(t.Context())
-		time.AfterFunc(time.Second, interrupt)
-		server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": {success}}}
-		d := newDeleter(t, server)
-		d.client.limiter = flowcontrol.NewTokenBucketRateLimiter(0.01, 1)
-		d.client.limiter.Accept()
-		began := time.Now()
-		got := d.delete(ctx, listed())
-		if took := time.Since(began); got.Outcome != NotTried || len(server.requests) != 0 || took != time.Second {
-			t.Errorf("%+v, %v after %s", got, server.requests, took)
-		}
-	})
 }
 
 // newDeleter returns a deleter that retries for 30 seconds.
