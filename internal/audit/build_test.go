@@ -3,7 +3,6 @@ package audit
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -189,29 +188,6 @@ func TestCollector(t *testing.T) {
 			}
 			checkGate(t, report.Gate, test.exceeded)
 		})
-	}
-}
-
-// The report shows the first rows, regardless of the order in which rows arrive.
-func TestTopOfManyOrders(t *testing.T) {
-	const many, top = 200, 7
-	for _, order := range Orders {
-		all := make([]pools.Pool, many)
-		for i := range all {
-			all[i] = pool(fmt.Sprintf("p%03d-", i*7%many), int64(1+i*i%50)) // many have as many names
-		}
-		c := building(Config{Order: order})
-		c.add(all...)
-		want := prefixes(finish(t, c).Report)[:top]
-		for seed := range uint64(20) {
-			rand.New(rand.NewPCG(seed, 1)).Shuffle(many, func(i, j int) { all[i], all[j] = all[j], all[i] })
-			c := building(Config{Order: order, Top: top})
-			c.add(all...)
-			report := finish(t, c).Report
-			if diff := cmp.Diff(want, prefixes(report)); diff != "" || report.Hidden.Prefixes != many-top {
-				t.Fatalf("by %s, seed %d: %d hidden (-want +got):\n%s", order, seed, report.Hidden.Prefixes, diff)
-			}
-		}
 	}
 }
 

@@ -95,24 +95,6 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// With --watch, growth is from the earlier audit to the current counts. A later audit
-// that is compared with a watch measures growth from the end of the watch.
-func TestGrowthOfAWatch(t *testing.T) {
-	hour := saved(func(r *v1alpha1.AuditReport) { r.Metadata.CreationTimestamp = metav1.NewTime(began.Add(-time.Hour)) })
-	limit := 200.0
-	c := building(Config{Old: hour, AsOf: began.Add(23 * time.Hour), FailAboveGrowth: &limit})
-	c.add(pool("p-", 200)) // a hundred more
-	report := finish(t, c).Report
-	growth := report.Items[0].Growth
-	if growth.Days != 1 || *growth.PerDay != 100 || report.Gate.ExceededCount != 0 {
-		t.Errorf("%v days, %v per day, %d above the gate, want 1, 100 and none", growth.Days, *growth.PerDay, report.Gate.ExceededCount)
-	}
-	ended := saved(func(r *v1alpha1.AuditReport) { r.Metadata = report.Metadata })
-	if growth := growthOf(t, Config{Old: ended, AsOf: began.Add(24 * time.Hour)}, pool("p-", 200)); growth.Days*24 != 1 {
-		t.Errorf("it is compared with what was %v hours before", growth.Days*24)
-	}
-}
-
 // A prefix of the earlier audit is gone if this audit searched for it and found no names.
 func TestGone(t *testing.T) {
 	scan := Counted{Types: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}}
@@ -170,22 +152,6 @@ func TestGateOnGrowth(t *testing.T) {
 		c.add(pool("new-", 200), pool("few-", 5))
 		if gate := finish(t, c).Report.Gate; gate.Undecided != test.undecided {
 			t.Errorf("%s in %q: %d undecided, want %d", test.reason, test.namespace, gate.Undecided, test.undecided)
-		}
-	}
-}
-
-// A gate on growth is undecided for a prefix that the earlier audit has not counted, if all of its names since then
-// would exceed the gate.
-func TestGateOnUncounted(t *testing.T) {
-	limit := 9.0
-	for name, change := range map[string]func(*v1alpha1.AuditReport){
-		"a type":   func(r *v1alpha1.AuditReport) { r.Scope.Resources = []string{"pods"} },
-		"a prefix": func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = []string{"p-"} },
-	} {
-		c := building(Config{Old: saved(change), MinCount: 1, FailAboveGrowth: &limit})
-		c.add(pool("new-", 200), pool("few-", 5))
-		if gate := finish(t, c).Report.Gate; gate.Undecided != 1 || len(gate.Exceeded) > 0 {
-			t.Errorf("%s: %d undecided, %v exceed the gate, want 1 and none", name, gate.Undecided, gate.Exceeded)
 		}
 	}
 }

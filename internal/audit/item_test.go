@@ -52,21 +52,6 @@ func TestItem(t *testing.T) {
 	}
 }
 
-// If the attempts are unknown, the values that depend on them are null.
-func TestItemWithUnknownRetries(t *testing.T) {
-	s := pool("p-", 100_000)
-	s.Group, s.Resource = "example.dev", "widgets"
-	c := building(Config{}, s)
-	c.retriesOf = ofItsOwn(8)
-	item := finish(t, c).Report.Items[0]
-	if item.NextCreate.ServerRetry != nil || item.Room.ServerRetry != nil {
-		t.Errorf("something unknown has a value: %+v", item)
-	}
-	if NextFails(item) != item.NextCreate.NoRetry {
-		t.Errorf("unknown attempts count as one, but the chance is %g", NextFails(item))
-	}
-}
-
 // A client that generates its names makes one attempt, regardless of the server.
 func TestItemNamedByClients(t *testing.T) {
 	s := pool("p-", 1000)

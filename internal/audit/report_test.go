@@ -145,19 +145,6 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// A script can go through every list of a report: an empty one is not null. A server without any type has nothing that
-// could not be read.
-func TestReportOfNothing(t *testing.T) {
-	report := finish(t, building(Config{})).Report
-	if !report.Scope.AllNamespaces || report.Gate != nil || !report.Complete || report.Summary.ResourceTypes != 0 {
-		t.Errorf("all namespaces %t, gate %v, complete %t, %d types, want true, none, true and 0", report.Scope.AllNamespaces, report.Gate, report.Complete, report.Summary.ResourceTypes)
-	}
-	if report.Items == nil || report.Skipped == nil ||
-		report.Scope.Resources == nil || report.Summary.Inconsistent == nil {
-		t.Errorf("a list is null: %+v", report)
-	}
-}
-
 // A server with invalid metrics of its attempts is an error.
 func TestReportFails(t *testing.T) {
 	c := building(Config{})
