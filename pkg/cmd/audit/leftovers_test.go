@@ -98,16 +98,3 @@ func TestOrphanLines(t *testing.T) {
 		}
 	}
 }
-
-// Objects that pile up are a problem, even if no create is close to failing.
-func TestVerdictOfLeftovers(t *testing.T) {
-	for name, item := range map[string]v1alpha1.AuditItem{
-		"orphaned":      {Names: 10, Orphaned: &v1alpha1.AuditOrphaned{Names: 10}},
-		"being deleted": {Names: 10, Deleting: &v1alpha1.AuditDeleting{Names: 1}},
-	} {
-		report := &v1alpha1.AuditReport{Verdict: &v1alpha1.AuditVerdict{}, Items: []v1alpha1.AuditItem{item}}
-		if got := recordVerdict(report); strings.Contains(got, "No problem") {
-			t.Errorf("the verdict about objects that are %s is %q", name, got)
-		}
-	}
-}

@@ -1,17 +1,10 @@
 package audit
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
-	"time"
-	"unicode/utf8"
-
-	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -37,16 +30,6 @@ func TestSpanText(t *testing.T) {
 	}
 }
 
-// An object can be newer than the beginning of the audit.
-func TestAgeText(t *testing.T) {
-	now := time.Now()
-	for want, ago := range map[string]time.Duration{"5s": 5 * time.Second, "0s": -time.Minute} {
-		if got := ageText(v1alpha1.TimeOrNil(now.Add(-ago)), now); got != want {
-			t.Errorf("%s ago is %q, want %q", ago, got, want)
-		}
-	}
-}
-
 func TestGrowthText(t *testing.T) {
 	for _, test := range []struct {
 		growth *v1alpha1.Growth
@@ -68,69 +51,6 @@ func TestGrowthText(t *testing.T) {
 	if got := signed(-20); got != "-20" {
 		t.Errorf("%q, want -20", got)
 	}
-}
-
-// cells draws the cells of a column. They have only a few different letters, so that many
-// begin and end alike. Some characters have several bytes.
-func cells(most int) *rapid.Generator[string] {
-	return rapid.StringMatching(fmt.Sprintf("[ab\\-é≥]{1,%d}", most))
-}
-
-// No line of any table is wider than the terminal if the shortest cells fit into it. Two
-// rows with different identifying columns look different.
-func TestFitOfAnyTable(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		columns := layout{namespaces: rapid.Bool().Draw(t, "namespaces"), wide: rapid.Bool().Draw(t, "wide")}.auditColumns(&v1alpha1.AuditReport{
-			Scope: v1alpha1.AuditScope{ComparedWith: rapid.SampledFrom([]*metav1.Time{nil, {}}).Draw(t, "compared")},
-		})
-		whole := tableOf(columns, nil)
-		most := map[string]int{
-			namespaceColumn: 63, resourceColumn: 50, prefixColumn: 58, "LAST-10M": 8, "LAST-24H": 9, "GROWTH/DAY": 12, "NAMES": 9,
-			creatorColumn: 70, "ATTEMPTS": 2, "ROOM": 10, "OLDEST": 5, "NEWEST": 5, notesColumn: 120,
-		}
-		for range rapid.IntRange(1, 12).Draw(t, "rows") {
-			var row []string
-			for _, c := range whole.Columns {
-				row = append(row, cells(most[c.Name]).Draw(t, c.Name))
-			}
-			whole.Rows = append(whole.Rows, row)
-		}
-		width := rapid.IntRange(60, 200).Draw(t, "width")
-		giving := givingWay(audit.ByNames, nil)
-		fitted, least := fit(whole, width, giving), fit(whole, 1, giving).Width()
-		lines := fitted.Lines(fitted.Widths(nil), true)
-		at := len(whole.Columns) - 1
-		if fitted.Columns[len(fitted.Columns)-1].Name != notesColumn { // the notes are below, and may be long
-			for _, row := range whole.Rows {
-				note := slices.Index(lines, "  "+row[at])
-				if note < 0 {
-					t.Fatalf("no note %q in\n%s", row[at], strings.Join(lines, "\n"))
-				}
-				lines = slices.Delete(lines, note, note+1)
-			}
-		}
-		for _, line := range lines {
-			if n := utf8.RuneCountInString(line); n > max(width, least) {
-				t.Errorf("%d columns, of which %d are needed: %d in %q", width, least, n, line)
-			}
-		}
-		for at, c := range whole.Columns[:3] {
-			if c.Right {
-				continue
-			}
-			shown := map[string]string{}
-			for i := range whole.Rows {
-				text, short := whole.Rows[i][at], fitted.Rows[i][at]
-				if other, twice := shown[short]; twice && other != text {
-					t.Errorf("%d columns: %s %q and %q are both shown as %q", width, c.Name, text, other, short)
-				}
-				shown[short] = text
-			}
-		}
-		if same := fit(whole, whole.Width(), giving); !cmp.Equal(same.Rows, whole.Rows) {
-			t.Errorf("what fits is changed:\n%s", cmp.Diff(whole.Rows, same.Rows))
-		}
-	})
 }
 
 // In 80 columns, LAST-10M gives way before a prefix or a creator is cut, but not if rows are sorted by it, or the

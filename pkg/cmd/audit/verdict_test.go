@@ -112,16 +112,6 @@ func recorded(t *testing.T, report *v1alpha1.AuditReport, change func(*v1alpha1.
 	return out.String()
 }
 
-// A record beside exit code 3 doesn't say that there is no problem.
-func TestRecordAboveTheGate(t *testing.T) {
-	report := withVerdict(v1alpha1.AuditVerdict{})
-	report.Gate = &v1alpha1.AuditGate{Exceeded: []v1alpha1.AuditExceeded{{Prefix: "session-"}}}
-	got := recorded(t, report, func(*v1alpha1.AuditItem) {})
-	if strings.Contains(got, "No problem") || !strings.Contains(got, "Verdict:   Above the gate.\n") {
-		t.Errorf("%s\nwant the verdict Above the gate", got)
-	}
-}
-
 // If no prefix is similar, the message explains how a prefix is written. For the name of an object, it has the
 // object's prefix.
 func TestNotFoundLines(t *testing.T) {
