@@ -514,24 +514,6 @@ func TestEndInAList(t *testing.T) {
 	})
 }
 
-// A type that isn't read is listed as skipped, even if it never got a turn.
-func TestSkippedIsNamed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFakeServer(t, 1)
-		e := prepare(server, pods)
-		r := e.reflectorOf(t, jobs)
-		for range listsAtOnce {
-			e.source.lists <- struct{}{}
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		stop()
-		if _, skipped := e.source.list(ctx, jobs, r.store); len(skipped) != 1 ||
-			skipped[0].Group != "batch" || skipped[0].Resource != "jobs" || skipped[0].Reason != census.Interrupted {
-			t.Errorf("skipped %+v, want jobs.batch because of %s", skipped, census.Interrupted)
-		}
-	})
-}
-
 // A type of which only the number is read is skipped while the server doesn't respond, or refuses the request.
 func TestQuietTypeSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
