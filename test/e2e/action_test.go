@@ -52,11 +52,8 @@ func (r *runner) run() {
 			}
 		}
 	}
-	page, err := os.ReadFile(harness.Root + "action.yml")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(page, &action); err != nil || len(action.Runs.Steps) != 2 {
+	page := harness.Read(r.t, harness.Root+"action.yml")
+	if err := yaml.Unmarshal([]byte(page), &action); err != nil || len(action.Runs.Steps) != 2 {
 		r.t.Fatalf("%d steps, want 2: %v", len(action.Runs.Steps), err)
 	}
 	root := absolute(r.t, harness.Root)
@@ -175,11 +172,8 @@ func serve(t *testing.T, program []byte) (mux *http.ServeMux, r *runner) {
 	})
 	server := httptest.NewTLSServer(mux)
 	t.Cleanup(server.Close)
-	authority := filepath.Join(t.TempDir(), "ca.crt")
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(authority, certificate, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	authority := harness.File(t, "ca.crt", string(certificate))
 	return mux, &runner{
 		t: t, dir: t.TempDir(), env: []string{"CURL_CA_BUNDLE=" + authority}, releases: server.URL,
 		inputs: map[string]string{"version": "v0.1.0", "args": "-f a.yaml"},
@@ -227,10 +221,7 @@ func TestActionInstalls(t *testing.T) {
 			}
 			r.inputs["sha256"] = test.sha256
 			if test.gh != "" {
-				r.bin = t.TempDir()
-				if err := os.WriteFile(filepath.Join(r.bin, "gh"), []byte("#!/bin/sh\n"+test.gh+"\n"), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				r.bin = harness.Program(t, "gh", "#!/bin/sh\n"+test.gh+"\n")
 			}
 			r.inputs[""] = "token"
 			r.run()
@@ -247,15 +238,11 @@ func TestActionInstalls(t *testing.T) {
 // stepOfTheGuide returns the inputs of the step in the guide.
 func stepOfTheGuide(t *testing.T) map[string]string {
 	t.Helper()
-	guide, err := os.ReadFile(harness.Root + "docs/guides/lint.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var steps []struct {
 		Uses string
 		With map[string]string
 	}
-	_, block, _ := strings.Cut(string(guide), "```\n- uses: ")
+	_, block, _ := strings.Cut(harness.Read(t, harness.Root+"docs/guides/lint.md"), "```\n- uses: ")
 	block, _, _ = strings.Cut("- uses: "+block, "```")
 	if err := yaml.UnmarshalStrict([]byte(block), &steps); err != nil || len(steps) != 1 || steps[0].Uses != "kubectl-genname/kubectl-genname@v0.1.0" {
 		t.Fatalf("%+v, want one step that uses v0.1.0: %v", steps, err)
@@ -266,11 +253,7 @@ func stepOfTheGuide(t *testing.T) map[string]string {
 // The program of a release checks and creates manifests.
 func TestAction(t *testing.T) {
 	t.Parallel()
-	program, err := os.ReadFile(harness.Plugin(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, r := serve(t, program)
+	_, r := serve(t, []byte(harness.Read(t, harness.Plugin(t))))
 	examples := absolute(t, harness.Root+"examples")
 	r.inputs = stepOfTheGuide(t)
 	if err := os.CopyFS(filepath.Join(r.dir, "deploy"), os.DirFS(examples)); err != nil {

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -92,24 +91,6 @@ func completion(t *testing.T, cp *controlplane.ControlPlane) {
 	}
 	// The next tests count all objects.
 	u.Run("prune", "configmaps/demo-", "configmaps/other-", "--older-than=0s", "--yes").Has(t, 0)
-}
-
-// If a user forbids credential plugins, Tab does not run any.
-func TestCompletionHonorsCredentialPluginPolicy(t *testing.T) {
-	t.Parallel()
-	kubeconfig, kuberc, ran := forbiddenPlugin(t)
-	s := harness.NewShell(t, kubeconfig)
-	completions(s, "audit", "--kuberc="+kuberc, "-n", "")
-	if _, err := os.Stat(ran); err == nil {
-		t.Error("the plugin ran")
-	}
-	harness.Eventually(t, func() error { // a busy machine may not get that far in time
-		completions(s, "audit", "-n", "")
-		if _, err := os.Stat(ran); err != nil {
-			return fmt.Errorf("without the policy the plugin does not run, so this test shows nothing: %w", err)
-		}
-		return nil
-	})
 }
 
 // kubectl prints no warning about the plugin. A request for help prints help, whatever the name of the

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -115,12 +114,9 @@ func storedBy(t *testing.T, cp *controlplane.ControlPlane, way string, own map[s
 // typesInput returns testdata/types.yaml for the namespace way, with these labels and annotations.
 func typesInput(t *testing.T, way string, own map[string]string) string {
 	t.Helper()
-	text, err := os.ReadFile("testdata/types.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var input strings.Builder
-	documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(strings.ReplaceAll(string(text), "WAY", way)), 4096)
+	text := strings.ReplaceAll(harness.Read(t, "testdata/types.yaml"), "WAY", way)
+	documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096)
 	for {
 		object := &unstructured.Unstructured{}
 		if err := documents.Decode(&object.Object); errors.Is(err, io.EOF) {

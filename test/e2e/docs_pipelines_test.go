@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"errors"
-	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -118,12 +117,9 @@ func TestExamplePipelineOfAFailedJob(t *testing.T) {
 // script in YAML, and of sh in Groovy. TestPipelineSteps of test/scripts runs the Task.
 func pipelineSteps(t *testing.T) map[string]string {
 	t.Helper()
-	page, err := os.ReadFile(harness.Root + "docs/guides/pipelines.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := harness.Read(t, harness.Root+"docs/guides/pipelines.md")
 	steps := map[string]string{}
-	for _, block := range regexp.MustCompile("(?ms)^```(yaml|groovy)\n(.*?)^```").FindAllStringSubmatch(string(page), -1) {
+	for _, block := range regexp.MustCompile("(?ms)^```(yaml|groovy)\n(.*?)^```").FindAllStringSubmatch(page, -1) {
 		if block[1] == "groovy" {
 			steps["jenkins"] = strings.ReplaceAll(regexp.MustCompile(`(?s)sh '''(.*)'''`).FindStringSubmatch(block[2])[1], `\`+"\n", " ")
 			continue
@@ -163,10 +159,10 @@ func TestPipelineGuide(t *testing.T) {
 // secretRecipe returns the command of the guide that makes a secret.
 func secretRecipe(t *testing.T) string {
 	t.Helper()
-	page, err := os.ReadFile(harness.Root + "docs/guides/create-safely.md")
-	_, recipe, found := strings.Cut(string(page), "--idempotency-secret-file` with a file from `")
-	if err != nil || !found {
-		t.Fatalf("the page has no recipe of a secret: %v", err)
+	page := harness.Read(t, harness.Root+"docs/guides/create-safely.md")
+	_, recipe, found := strings.Cut(page, "--idempotency-secret-file` with a file from `")
+	if !found {
+		t.Fatal("the page has no recipe of a secret")
 	}
 	recipe, _, _ = strings.Cut(recipe, "`")
 	return recipe

@@ -89,11 +89,7 @@ func (r reader) copies(commands []string) {
 // blocks.
 func commandsOf(t *testing.T, page, from, to string) []string {
 	t.Helper()
-	text, err := os.ReadFile(harness.Root + page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, part, found := strings.Cut(string(text), "\n## "+from+"\n")
+	_, part, found := strings.Cut(harness.Read(t, harness.Root+page), "\n## "+from+"\n")
 	part, _, ends := strings.Cut(part, "\n## "+to+"\n")
 	if !found || !ends {
 		t.Fatalf("%s has no heading %s or %s", page, from, to)
@@ -158,10 +154,10 @@ func TestRecipesOfGuides(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	r := newReader(t, harness.As(t, retrying.Admin()).Kubeconfig)
 	r.env = append(r.env, "PATH="+harness.Path(t))
-	page, err := os.ReadFile(harness.Root + "docs/guides/helm-and-argo-cd.md")
-	recipe := regexp.MustCompile(`(?m)^ *helm template .*$`).FindString(string(page))
-	if err != nil || recipe == "" {
-		t.Fatalf("the guide has no recipe: %v", err)
+	page := harness.Read(t, harness.Root+"docs/guides/helm-and-argo-cd.md")
+	recipe := regexp.MustCompile(`(?m)^ *helm template .*$`).FindString(page)
+	if recipe == "" {
+		t.Fatal("the guide has no recipe")
 	}
 	r.copies([]string{
 		`helm() { [ "$*" = "template my-release ./chart -n ` + ns + ` -s templates/job.yaml" ] && cat ` + absolute(t, harness.Root+"examples/hello.yaml") + "; }",

@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -87,12 +86,9 @@ func duplicatesOfEachType(t *testing.T, cp *controlplane.ControlPlane) {
 	shell.Run("kubectl", "apply", "-f", "testdata/backups.yaml").Has(t, 0)
 	shell.Run("kubectl", "wait", "--for=condition=Established", "crd/backups.example.com").Has(t, 0)
 	untilControllers(t, shell, "serviceaccounts", "", 1)
-	text, err := os.ReadFile("testdata/twice.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := harness.Read(t, "testdata/twice.yaml")
 	var want []string
-	for _, document := range regexp.MustCompile(`(?m)^# (\S+)\n.*generateName: (\S+),`).FindAllStringSubmatch(string(text), -1) {
+	for _, document := range regexp.MustCompile(`(?m)^# (\S+)\n.*generateName: (\S+),`).FindAllStringSubmatch(text, -1) {
 		want = append(want, fmt.Sprintf("likely %s %s x2", document[1], document[2]))
 	}
 	slices.Sort(want)

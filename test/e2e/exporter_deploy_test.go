@@ -105,34 +105,6 @@ func granted(role rbacv1.ClusterRole) (all []string) {
 	return all
 }
 
-// generateEach creates an object with generateName of each resource type that the
-// exporter watches.
-func generateEach(t *testing.T, cp *controlplane.ControlPlane, ns string) {
-	t.Helper()
-	const meta = "metadata: {generateName: run-}\n"
-	file := harness.File(t, "each.yaml", strings.Join([]string{
-		"apiVersion: v1\nkind: Pod\n" + meta + "spec: {containers: [{name: a, image: example.com/a}]}\n",
-		"apiVersion: v1\nkind: PersistentVolumeClaim\n" + meta +
-			"spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n",
-		"apiVersion: batch/v1\nkind: Job\n" + meta +
-			"spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: example.com/a}]}}}\n",
-		"apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\n" + meta + "addressType: IPv4\nendpoints: []\n",
-		"apiVersion: certificates.k8s.io/v1\nkind: CertificateSigningRequest\n" + meta +
-			"spec: {signerName: example.com/a, usages: [client auth], request: " + certificateRequest + "}\n",
-	}, "---\n"))
-	if r := harness.As(t, cp.Admin()).Run("create", "-n", ns, "-f", file); r.Code != 0 {
-		t.Fatal(r.Stderr)
-	}
-}
-
-// certificateRequest is a request for a certificate. Its key was discarded.
-const certificateRequest = "" +
-	"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIUk1Ib0NBUUF3R0RFV01CUUdBMVVFQXd3TlpYaHdiM0owWlhJ" +
-	"dGRHVnpkREJaTUJNR0J5cUdTTTQ5QWdFRwpDQ3FHU000OUF3RUhBMElBQkVFWlVoR2pJTkhJTUVWVXEySEtMUUhRblVITlluZ2JP" +
-	"enJyUm8zWFRTQ2l4UHdoCkR6MlZsRDN0T1ZEWElQVXB0QjVZTzBZeWtoWHZET0ZlTllwaVJRV2dBREFLQmdncWhrak9QUVFEQWdO" +
-	"SEFEQkUKQWlBWkhvWFhJc2NEQ0NibnkvcVc2QXNjd0VaUnAzK28zS3VDMWoxOWplbnhsZ0lnSDRLNzdCbTNVRm02ZnlIWAoyanVG" +
-	"MHhRUzU5cng5Qjl3OUhXdURRRVUrQkE9Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo="
-
 // The server accepts the manifests. The ClusterRole is enough for the arguments of the Deployment, and
 // each of its permissions is used.
 func exporterManifests(t *testing.T, cp *controlplane.ControlPlane) {
@@ -144,7 +116,7 @@ func exporterManifests(t *testing.T, cp *controlplane.ControlPlane) {
 	account := deployment.Spec.Template.Spec.ServiceAccountName
 	checkDeployment(t, deployment.Spec, as[corev1.Service](t, all["Service"]).Spec)
 
-	generateEach(t, cp, "kube-public")
+	admin.Run("create", "-n", "kube-public", "-f", "testdata/exporter.yaml").Has(t, 0)
 	user := cp.User("system:serviceaccount:"+deployment.Namespace+":"+account, "system:serviceaccounts", "system:authenticated")
 	used := &permissions{all: map[string]bool{}}
 	proxy := faultproxy.New(t, user, used.note)

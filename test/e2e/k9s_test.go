@@ -35,10 +35,7 @@ type k9sPlugin struct {
 // k9sPlugins returns the plugins of deploy/k9s, as text and decoded.
 func k9sPlugins(t *testing.T) (any, map[string]k9sPlugin) {
 	t.Helper()
-	text, err := os.ReadFile(harness.Root + "deploy/k9s/plugins.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := []byte(harness.Read(t, harness.Root+"deploy/k9s/plugins.yaml"))
 	var file any
 	var decoded struct{ Plugins map[string]k9sPlugin }
 	if err := errors.Join(yaml.Unmarshal(text, &file), yaml.Unmarshal(text, &decoded)); err != nil {
@@ -51,12 +48,9 @@ func k9sPlugins(t *testing.T) (any, map[string]k9sPlugin) {
 func TestK9sPluginsConform(t *testing.T) {
 	t.Parallel()
 	file, plugins := k9sPlugins(t)
-	text, err := os.ReadFile(filepath.Join(k9s(t), "internal/config/json/schemas/plugins.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := harness.Read(t, filepath.Join(k9s(t), "internal/config/json/schemas/plugins.json"))
 	var schema jsonschema.Schema
-	if err := json.Unmarshal(text, &schema); err != nil {
+	if err := json.Unmarshal([]byte(text), &schema); err != nil {
 		t.Fatal(err)
 	}
 	resolved, err := schema.Resolve(nil)
@@ -72,12 +66,8 @@ func TestK9sPluginsConform(t *testing.T) {
 	}
 	used := map[string]bool{}
 	for _, path := range views {
-		source, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, key := range regexp.MustCompile(`ui\.KeyShift([A-Z])\b`).FindAllSubmatch(source, -1) {
-			used["Shift-"+string(key[1])] = true
+		for _, key := range regexp.MustCompile(`ui\.KeyShift([A-Z])\b`).FindAllStringSubmatch(harness.Read(t, path), -1) {
+			used["Shift-"+key[1]] = true
 		}
 	}
 	for name, p := range plugins {
@@ -105,10 +95,7 @@ func (p k9sPlugin) run(t *testing.T, selected map[string]string, has string) {
 		}))
 	}
 	u := harness.As(t, retrying.Admin())
-	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "less"), []byte("#!/bin/sh\nexec sed 's/^/paged: /'\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	bin := harness.Program(t, "less", "#!/bin/sh\nexec sed 's/^/paged: /'\n")
 	cmd := exec.CommandContext(t.Context(), p.Command, args...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(harness.Environment(t, u.Kubeconfig), "PATH="+bin+":"+harness.Path(t))

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -107,16 +108,11 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// forbiddenPlugin writes a kubeconfig with a credential plugin, and a kuberc that forbids the plugin.
-// The plugin creates the file ran.
-func forbiddenPlugin(t *testing.T) (kubeconfig, forbidding, ran string) {
-	t.Helper()
-	dir := t.TempDir()
-	ran = filepath.Join(dir, "ran")
-	kubeconfig = filepath.Join(dir, "kubeconfig")
-	forbidding = filepath.Join(dir, "kuberc")
-	for path, content := range map[string]string{
-		kubeconfig: `
+// If a user's kuberc forbids credential plugins, no command runs one, and Tab doesn't either.
+func TestCredentialPluginPolicyIsHonored(t *testing.T) {
+	t.Parallel()
+	ran := filepath.Join(t.TempDir(), "ran")
+	kubeconfig := harness.File(t, "kubeconfig", `
 apiVersion: v1
 kind: Config
 current-context: test
@@ -125,36 +121,38 @@ clusters: [{name: test, cluster: {server: "https://127.0.0.1:1", insecure-skip-t
 users:
 - name: test
   user:
-    exec: {apiVersion: client.authentication.k8s.io/v1, command: touch, args: ["` + ran + `"], interactiveMode: Never}
-`,
-		forbidding: `
+    exec: {apiVersion: client.authentication.k8s.io/v1, command: touch, args: ["`+ran+`"], interactiveMode: Never}
+`)
+	kuberc := harness.File(t, "kuberc", `
 apiVersion: kubectl.config.k8s.io/v1beta1
 kind: Preference
 credentialPluginPolicy: DenyAll
-`,
-	} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
+`)
+	u, shell := harness.User{T: t, Kubeconfig: kubeconfig, Context: t.Context()}, harness.NewShell(t, kubeconfig)
+	for _, args := range [][]string{{"version"}, {"audit"}, {"report", "jobs/x-"}, {"create", "-f", harness.File(t, "cm.yaml", configMap)}} {
+		r := u.Run(append(args, "--kuberc="+kuberc)...)
+		if r.Code != 1 || exists(ran) {
+			t.Errorf("%v: the plugin ran (%t): %+v", args, exists(ran), r)
 		}
 	}
-	return kubeconfig, forbidding, ran
+	if u.Run("version"); !exists(ran) {
+		t.Error("without the policy the plugin does not run, so this test shows nothing")
+	}
+	_ = os.Remove(ran)
+	if completions(shell, "audit", "--kuberc="+kuberc, "-n", ""); exists(ran) {
+		t.Error("the plugin ran for a completion")
+	}
+	harness.Eventually(t, func() error { // a busy machine may not get that far in time
+		if completions(shell, "audit", "-n", ""); !exists(ran) {
+			return errors.New("without the policy no completion runs the plugin, so this test shows nothing")
+		}
+		return nil
+	})
 }
 
-// If a user's kuberc forbids credential plugins, no command runs one.
-func TestCredentialPluginPolicyIsHonored(t *testing.T) {
-	t.Parallel()
-	kubeconfig, forbidding, ran := forbiddenPlugin(t)
-	u := harness.User{T: t, Kubeconfig: kubeconfig, Context: t.Context()}
-	for _, args := range [][]string{{"version"}, {"audit"}, {"report", "jobs/x-"}, {"create", "-f", harness.File(t, "cm.yaml", configMap)}} {
-		r := u.Run(append(args, "--kuberc="+forbidding)...)
-		if _, err := os.Stat(ran); r.Code != 1 || err == nil {
-			t.Errorf("%v: the plugin ran (%v): %+v", args, err == nil, r)
-		}
-	}
-	u.Run("version")
-	if _, err := os.Stat(ran); err != nil {
-		t.Errorf("without the policy the plugin does not run, so this test shows nothing: %v", err)
-	}
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // All global flags of kubectl exist, with the same shorthands, defaults and help. The exceptions are the flags of
@@ -205,11 +203,7 @@ func TestAuditLog(t *testing.T) {
 	input := harness.File(t, "cm.yaml", configMap)
 	harness.As(t, cp.User("planner", "system:masters")).Run("create", "-f", input).Has(t, 0)
 	harness.NewShell(t, harness.As(t, cp.User("kubectl-user", "system:masters")).Kubeconfig).Run("kubectl", "create", "-f", input).Has(t, 0)
-	page, err := os.ReadFile(harness.Root + "docs/guides/runbook.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	recipe := regexp.MustCompile(`(?m)^ *jq .*$`).FindString(string(page))
+	recipe := regexp.MustCompile(`(?m)^ *jq .*$`).FindString(harness.Read(t, harness.Root+"docs/guides/runbook.md"))
 	recipe = strings.NewReplacer(`"jobs"`, `"configmaps"`, `"nightly-report-"`, `"demo-"`).Replace(recipe)
 	jq := `jq() { go -C ` + absolute(t, harness.Root) + ` tool -modfile=tools/small/go.mod gojq "${@:1:2}" ` + path + "; }\n"
 	harness.Eventually(t, func() error { // the server is writing the log

@@ -125,6 +125,26 @@ func File(t *testing.T, name, content string) string {
 	return path
 }
 
+// Read returns the text of a file.
+func Read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Program writes a shell script under name into a directory of the test and returns the directory.
+func Program(t *testing.T, name, script string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // Module downloads a module, like example.com/m@v1.0.0, and returns its directory. Its checksum is the one of a go.sum
 // file.
 func Module(t *testing.T, module, sum string) string {

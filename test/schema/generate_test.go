@@ -52,8 +52,10 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[v1alpha1.DuplicateGrade](): {v1alpha1.DuplicateConfirmed, v1alpha1.DuplicateLikely, v1alpha1.DuplicatePossible},
 	reflect.TypeFor[v1alpha1.LintLevel]():      {v1alpha1.LintError, v1alpha1.LintWarning, v1alpha1.LintNote},
 	reflect.TypeFor[v1alpha1.PruneReason](): {
-		v1alpha1.PruneTooYoung, v1alpha1.PruneNewest, v1alpha1.PruneNotFinished, v1alpha1.PruneControlled, v1alpha1.PruneBeingDeleted,
-		v1alpha1.PruneNotGenerated, v1alpha1.PruneUnknownAge, v1alpha1.PruneReplaced, v1alpha1.PruneGone,
+		v1alpha1.PruneTooYoung, v1alpha1.PruneNewest, v1alpha1.PruneNotFinished, v1alpha1.PruneJustFinished, v1alpha1.PruneUnknownEnd,
+		v1alpha1.PruneControlled, v1alpha1.PruneInUse, v1alpha1.PruneActive, v1alpha1.PruneBeingDeleted, v1alpha1.PruneNotGenerated,
+		v1alpha1.PruneNotOrphaned, v1alpha1.PruneUnknownAge, v1alpha1.PruneNotSelected, v1alpha1.PruneReplaced, v1alpha1.PruneGone,
+		v1alpha1.PruneChanged,
 	},
 	reflect.TypeFor[v1alpha1.PolicyName](): {v1alpha1.PolicyNone, v1alpha1.PolicyServer, v1alpha1.PolicyClient, v1alpha1.PolicyServerClient},
 }
