@@ -27,6 +27,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -310,6 +311,10 @@ func TestUnexpectedObjectsAreCounted(t *testing.T) {
 	}
 	if err := errors.New("another"); !errors.Is(explain(err), err) {
 		t.Error(explain(err))
+	}
+	restored := explain(&idempotency.StaleListError{Object: "jobs/a -n b"}).Error()
+	if !strings.Contains(restored, "the server lists jobs/a -n b, and can't find it") || !strings.Contains(restored, "\nTell the administrator of the cluster.") {
+		t.Error(restored)
 	}
 }
 

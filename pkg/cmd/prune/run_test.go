@@ -134,6 +134,10 @@ func TestLinesAboutKeptAndRestored(t *testing.T) {
 	if got := leftText(report); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	report.Summary.Left = []v1alpha1.PruneLeft{{Reason: v1alpha1.PruneNotSelected, Objects: 1}, {Reason: v1alpha1.PruneChanged, Objects: 2}}
+	if got, _ := leftReasons(report); got != "1 with other labels by now, 2 changed after the plan" {
+		t.Error(got)
+	}
 	lines := savedLines(plan, report, "dir")
 	if got := lines[len(lines)-1]; got != "Warning: restored pods start again, also those that have finished" {
 		t.Errorf("%q, want as the last that restored pods start again", lines)
