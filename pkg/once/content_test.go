@@ -54,6 +54,33 @@ func TestOtherContent(t *testing.T) {
 	}
 }
 
+// An object that is being deleted is found. When it is gone, the next call creates it again under the same name.
+func TestTerminating(t *testing.T) {
+	server := oncetest.NewServer()
+	creator := creatorFor(server)
+	object := func(value string) *corev1.ConfigMap {
+		o := configMap()
+		o.Data["value"], o.Finalizers = value, []string{"example.com/held"}
+		return o
+	}
+	first, again := object("a"), object("b")
+	mustCreate(t, creator, first, idOf(t), once.Created)
+	stored := server.Objects()[0]
+	now := metav1.Now()
+	stored.SetDeletionTimestamp(&now)
+	server.Put(stored)
+	for value, differs := range map[string]bool{"a": false, "b": true} {
+		result := mustCreate(t, creator, object(value), idOf(t), once.Found)
+		if !result.Terminating || !result.Compared || result.Differs != differs || result.Name != first.Name {
+			t.Errorf("%s: %+v, want one that is being deleted and differs: %t", value, result, differs)
+		}
+	}
+	server.Remove(stored)
+	if mustCreate(t, creator, again, idOf(t), once.Created); again.Name != first.Name || again.UID == first.UID {
+		t.Errorf("%s with the UID %s, want %s with another one", again.Name, again.UID, first.Name)
+	}
+}
+
 // The namespace in the manifest of a cluster-scoped object doesn't count as content, because no server stores it.
 func TestClusterScopedContent(t *testing.T) {
 	server := oncetest.NewServer()

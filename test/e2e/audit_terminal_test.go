@@ -19,10 +19,27 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
+// transcript records the output of a program.
+type transcript struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (t *transcript) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(p)
+}
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
+}
+
 // screen records the output of a terminal.
 type screen struct {
-	mu    sync.Mutex
-	text  strings.Builder
+	transcript
 	ended chan struct{}
 }
 
@@ -34,18 +51,6 @@ func shownOn(terminal io.Reader) *screen {
 		close(s.ended)
 	}()
 	return s
-}
-
-func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 // until waits until the terminal shows a text.

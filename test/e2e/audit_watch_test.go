@@ -1,62 +1,54 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
-// watching is a run of audit --watch in the background.
-type watching struct {
-	mu          sync.Mutex
-	out, errOut bytes.Buffer
+// background is a command that runs until stop is called.
+type background struct {
+	out, errOut transcript
 	code        chan int
 	stop        context.CancelFunc
 }
 
-type locked struct {
-	mu *sync.Mutex
-	to io.Writer
-}
-
-func (l locked) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.to.Write(p)
-}
-
-func watch(t *testing.T, u harness.User, args ...string) *watching {
+func inBackground(t *testing.T, u harness.User, args ...string) *background {
 	t.Helper()
-	w := &watching{code: make(chan int, 1)}
+	b := &background{code: make(chan int, 1)}
 	var ctx context.Context
-	ctx, w.stop = context.WithCancel(t.Context())
-	t.Cleanup(w.stop)
-	args = append([]string{"audit", "--watch", "--interval=200ms", "-o=json", "--kubeconfig=" + u.Kubeconfig, "--cache-dir=" + t.TempDir()}, args...)
-	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: locked{&w.mu, &w.out}, ErrOut: locked{&w.mu, &w.errOut}}
-	go func() { w.code <- cmd.Execute(ctx, args, streams) }()
-	return w
+	ctx, b.stop = context.WithCancel(t.Context())
+	t.Cleanup(b.stop)
+	args = append(args, "--kubeconfig="+u.Kubeconfig, "--cache-dir="+t.TempDir())
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &b.out, ErrOut: &b.errOut}
+	go func() { b.code <- cmd.Execute(ctx, args, streams) }()
+	return b
+}
+
+// watching is a run of audit --watch.
+type watching struct{ *background }
+
+func watch(t *testing.T, u harness.User, args ...string) watching {
+	t.Helper()
+	return watching{inBackground(t, u, append([]string{"audit", "--watch", "--interval=200ms", "-o=json"}, args...)...)}
 }
 
 // reports returns the printed reports.
-func (w *watching) reports(t *testing.T) (all []v1alpha1.AuditReport) {
+func (w watching) reports(t *testing.T) (all []v1alpha1.AuditReport) {
 	t.Helper()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for d := json.NewDecoder(bytes.NewReader(w.out.Bytes())); ; {
+	for d := json.NewDecoder(strings.NewReader(w.out.String())); ; {
 		var report v1alpha1.AuditReport
 		if err := d.Decode(&report); err != nil {
 			return all
@@ -65,20 +57,13 @@ func (w *watching) reports(t *testing.T) (all []v1alpha1.AuditReport) {
 	}
 }
 
-// stderr returns the text on stderr.
-func (w *watching) stderr() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.errOut.String()
-}
-
 // expect waits until the last report has a number of names of a prefix, and returns the item.
-func (w *watching) expect(t *testing.T, prefix string, names int64) (item v1alpha1.AuditItem) {
+func (w watching) expect(t *testing.T, prefix string, names int64) (item v1alpha1.AuditItem) {
 	t.Helper()
 	harness.Eventually(t, func() error {
 		all := w.reports(t)
 		if len(all) == 0 {
-			return fmt.Errorf("no report: %s", w.stderr())
+			return fmt.Errorf("no report: %s", &w.errOut)
 		}
 		for _, item = range all[len(all)-1].Items {
 			if item.Prefix == prefix && item.Names == names {
@@ -91,11 +76,11 @@ func (w *watching) expect(t *testing.T, prefix string, names int64) (item v1alph
 }
 
 // end interrupts the run, and returns the last report.
-func (w *watching) end(t *testing.T, code int) v1alpha1.AuditReport {
+func (w watching) end(t *testing.T, code int) v1alpha1.AuditReport {
 	t.Helper()
 	w.stop()
 	if got := <-w.code; got != code {
-		t.Errorf("exit code %d, want %d: %s", got, code, w.stderr())
+		t.Errorf("exit code %d, want %d: %s", got, code, &w.errOut)
 	}
 	all := w.reports(t)
 	last := all[len(all)-1]
@@ -124,19 +109,20 @@ func TestAuditWatch(t *testing.T) {
 	}
 }
 
+// instead is a fault that responds in place of the server.
+func instead(respond http.HandlerFunc) faultproxy.Fault {
+	return func(http.Handler) http.Handler { return respond }
+}
+
 // heldBack is a middlebox that responds to watches and delivers no event.
 func heldBack(r *http.Request) faultproxy.Fault {
 	if r.URL.Query().Get("watch") != "true" {
 		return nil
 	}
-	return func(http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(http.StatusOK)
-			_ = http.NewResponseController(w).Flush()
-			<-r.Context().Done()
-		})
-	}
+	return instead(func(w http.ResponseWriter, r *http.Request) {
+		fakeapi.Open(w)
+		<-r.Context().Done()
+	})
 }
 
 // At the end of a watch, the counts are compared with the server before the gates are evaluated. So the audit counts a
@@ -154,7 +140,7 @@ func TestAuditWatchVerifiesItsEnd(t *testing.T) {
 		t.Errorf("complete %t, items %+v, want true, and one item with 120 names", last.Complete, last.Items)
 	}
 	const gap = "Warning: configmaps was counted again, because the watch lost events from "
-	if text := w.stderr(); strings.Count(text, gap) != 1 {
+	if text := w.errOut.String(); strings.Count(text, gap) != 1 {
 		t.Errorf("%s, want once %q", text, gap)
 	}
 }

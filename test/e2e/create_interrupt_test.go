@@ -242,12 +242,10 @@ func TestSecondInterrupt(t *testing.T) {
 		if !harness.Creates(r) && sent.Err() == nil { // also the check of the POST hangs, so that the run can't end by itself
 			return nil
 		}
-		return func(http.Handler) http.Handler {
-			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-				isSent()
-				<-over
-			})
-		}
+		return instead(func(http.ResponseWriter, *http.Request) {
+			isSent()
+			<-over
+		})
 	})
 	p := startCreate(t, kubeconfigOf(t, proxy.Config), nil, "-n", ns, "-f", harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 3)), "--idempotency-key=k")
 	<-sent.Done()
@@ -277,9 +275,7 @@ func TestSecondInterruptWhileDeleting(t *testing.T) {
 			return nil
 		}
 		isDeleting()
-		return func(http.Handler) http.Handler {
-			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over })
-		}
+		return instead(func(http.ResponseWriter, *http.Request) { <-over })
 	})
 	// No controller finishes the Job.
 	p := startCreate(t, kubeconfigOf(t, proxy.Config), nil, "-n", ns, "-f", harness.File(t, "in.yaml", job), "--wait", "--delete-on-interrupt")

@@ -52,12 +52,10 @@ func TestInterruptWhileNothingIsCreated(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
 	u := harness.As(t, faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {
-		return func(http.Handler) http.Handler {
-			return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				interrupt()
-				<-r.Context().Done()
-			})
-		}
+		return instead(func(_ http.ResponseWriter, r *http.Request) {
+			interrupt()
+			<-r.Context().Done()
+		})
 	}).Config)
 	u.Context = ctx
 	u.Run("create", "-f", harness.File(t, "cm.yaml", configMap)).Prints(t, 130, "",

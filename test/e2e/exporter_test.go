@@ -1,32 +1,24 @@
 package e2e
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// exporting is a run of the exporter in the background.
+// exporting is a run of the exporter.
 type exporting struct {
-	t      *testing.T
-	mu     sync.Mutex
-	errOut bytes.Buffer
-	stop   context.CancelFunc
-	code   chan int
+	*background
+	t *testing.T
 
 	metrics, health string // addresses
 }
@@ -34,33 +26,19 @@ type exporting struct {
 // export starts the exporter, and waits until it listens.
 func export(t *testing.T, u harness.User, args ...string) *exporting {
 	t.Helper()
-	e := &exporting{t: t, code: make(chan int, 1)}
-	var ctx context.Context
-	ctx, e.stop = context.WithCancel(t.Context())
-	t.Cleanup(e.stop)
-	args = append([]string{
-		"exporter", "--web.listen-address=127.0.0.1:0", "--health.listen-address=127.0.0.1:0",
-		"--kubeconfig=" + u.Kubeconfig, "--cache-dir=" + t.TempDir(),
-	}, args...)
-	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: locked{&e.mu, &e.errOut}}
-	go func() { e.code <- cmd.Execute(ctx, args, streams) }()
+	args = append([]string{"exporter", "--web.listen-address=127.0.0.1:0", "--health.listen-address=127.0.0.1:0"}, args...)
+	e := &exporting{background: inBackground(t, u, args...), t: t}
 	harness.Eventually(t, func() error {
-		_, serving, _ := strings.Cut(e.printed(), "Serving /metrics on ")
+		_, serving, _ := strings.Cut(e.errOut.String(), "Serving /metrics on ")
 		metrics, rest, _ := strings.Cut(serving, ", and /healthz and /readyz on ")
 		health, _, found := strings.Cut(rest, "\n")
 		if !found {
-			return fmt.Errorf("it does not listen:\n%s", e.printed())
+			return fmt.Errorf("it does not listen:\n%s", e.errOut.String())
 		}
 		e.metrics, e.health = "http://"+metrics, "http://"+health
 		return nil
 	})
 	return e
-}
-
-func (e *exporting) printed() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.errOut.String()
 }
 
 // get returns the status code and the body of a response.
@@ -83,7 +61,7 @@ func (e *exporting) ready() {
 	e.t.Helper()
 	harness.Eventually(e.t, func() error {
 		if code, _ := e.get(e.health + "/readyz"); code != http.StatusOK {
-			return fmt.Errorf("not ready:\n%s", e.printed())
+			return fmt.Errorf("not ready:\n%s", e.errOut.String())
 		}
 		return nil
 	})
@@ -120,7 +98,7 @@ func (e *exporting) until(series string, want float64) {
 	e.t.Helper()
 	harness.Eventually(e.t, func() error {
 		if got, ok := e.scrape()[series]; !ok || got != want {
-			return fmt.Errorf("%s is %v (%v), want %v; stderr:\n%s", series, got, ok, want, e.printed())
+			return fmt.Errorf("%s is %v (%v), want %v; stderr:\n%s", series, got, ok, want, e.errOut.String())
 		}
 		return nil
 	})
@@ -175,7 +153,7 @@ func TestExporterOverRestarts(t *testing.T) {
 		t.Error("no watch has been restarted")
 	}
 	e.stop()
-	if code, log := <-e.code, e.printed(); code != 0 ||
+	if code, log := <-e.code, e.errOut.String(); code != 0 ||
 		!strings.Contains(log, "Warning: the server is unreachable, so requests are retried until it responds: ") {
 		t.Errorf("exit code %d, want 0 and a warning:\n%s", code, log)
 	}

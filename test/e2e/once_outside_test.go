@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -48,10 +49,9 @@ func TestOnceOutside(t *testing.T) {
 	program := buildOutside(t, "withonce")
 	outside(t, "test", "-count=1", "./...") // with oncetest, as a user of the library would
 	namespace := harness.Namespace(t, retrying)
-	owner := ownerOf(t, namespace)
 	client := harness.Clientset(t, retrying)
-	owner.Labels = map[string]string{"example.com/workers": "9"}
-	if _, err := client.CoreV1().ConfigMaps(namespace).Update(t.Context(), owner, metav1.UpdateOptions{}); err != nil {
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner", Labels: map[string]string{"example.com/workers": "9"}}}
+	if _, err := client.CoreV1().ConfigMaps(namespace).Create(t.Context(), owner, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var posts atomic.Int32

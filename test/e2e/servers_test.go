@@ -1,6 +1,5 @@
 // Package e2e runs commands against real API servers, from the words of a command line. The package compares their
 // output, their exit codes and the objects in the cluster. The names of its files begin with the command.
-// once_test.go tests the library.
 package e2e
 
 import (

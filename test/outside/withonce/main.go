@@ -72,6 +72,9 @@ func reconcile(ctx context.Context, config *rest.Config, namespace string) error
 				return err
 			}
 			result, err := creator.Create(ctx, job, id)
+			if err == nil && result.Differs {
+				err = errors.New("another version of this program created it")
+			}
 			if err != nil {
 				failures = append(failures, fmt.Errorf("worker %d of %s: %w", n, owner.Name, err))
 				continue
