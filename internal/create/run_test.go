@@ -145,28 +145,6 @@ func TestReaderHangs(t *testing.T) {
 	}
 }
 
-// An interrupt stops a run with an endless input.
-func TestEndlessInput(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, interrupt := context.WithCancel(t.Context())
-		c := &cluster{takes: time.Second}
-		time.AfterFunc(2500*time.Millisecond, interrupt)
-		start := time.Now()
-		var end Summary
-		for e := range begin(ctx, configOf(c), func(yield func(*Document, error) bool) {
-			for yield(document("configmaps/a/1-"), nil) {
-				time.Sleep(10 * time.Millisecond)
-			}
-		}) {
-			end, _ = e.(Summary)
-		}
-		if took := time.Since(start); !end.Unread || took > 5*time.Second || len(c.sent) != 3 {
-			t.Errorf("%+v after %s, sent %d", end, took, len(c.sent))
-		}
-		time.Sleep(time.Second) // the reader ends, too
-	})
-}
-
 // A refusal that holds for all copies stops them. A conflict does not. If objects are renamed in one namespace, the other
 // namespaces continue.
 func TestRefusals(t *testing.T) {
@@ -244,7 +222,7 @@ func TestFlush(t *testing.T) {
 	})
 }
 
-// A call of Flush doesn't hang when an interrupt ends the reading.
+// An interrupt stops a run with an endless input, and a call of Flush doesn't hang then.
 func TestFlushAfterAnInterrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
