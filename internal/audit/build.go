@@ -28,11 +28,11 @@ type Counted struct {
 	Summary census.Summary
 	// Folds are the objects that are in no name pool that counts.
 	Folds []census.TypeFold
-	// Others has these objects of a watch, in one row for each type.
+	// Others has the objects in no name pool that counts if the types are watched. It has one row for each type.
 	Others []pools.Row
 	// ByNumber has the number of objects of types that are not listed.
 	ByNumber []v1alpha1.TypeObjects
-	// Jobs are census.Counts.Jobs.
+	// Jobs is the result of census.Counts.Jobs.
 	Jobs map[uint64]bool
 }
 
@@ -44,7 +44,7 @@ type Result struct {
 	// NotFound are the prefixes that the user named and that no counted name has. A prefix that the user named
 	// with a type is TYPE/PREFIX. Prefixes in Gone are left out.
 	NotFound []string
-	// Nearest has the prefix that is most like one that was not found, by the text in NotFound.
+	// Nearest has the most similar counted prefix for each entry of NotFound.
 	Nearest map[string]pools.Near
 	// OnlyBefore and OnlyNow are the types, as RESOURCE.GROUP, that were not
 	// compared, because only the earlier audit read them, or only this one.
@@ -54,17 +54,17 @@ type Result struct {
 	OnlyNamespace string
 	// OtherCluster is true if the earlier audit is of another cluster.
 	OtherCluster bool
-	// OnlyPrefixes are set if the earlier audit was about fewer prefixes than this audit. Then only these were
-	// compared.
+	// OnlyPrefixes are the prefixes of the earlier audit if it was about fewer prefixes than this audit.
+	// Then only these prefixes were compared.
 	OnlyPrefixes []string
 }
 
 // maxExceeded limits the name pools in a report that exceed a gate.
 const maxExceeded = 1000
 
-// Build makes the report on the name pools that rows passes to each. Build reads counted after rows. Its memory grows
-// with the rows that the report shows, not with the name pools. It fails if the audits of config can't be
-// compared, or if pkg/analyze rejects the number of attempts.
+// Build makes the report on all name pools. The function rows passes them to its argument each, and Build reads
+// counted after rows returns. Memory grows with the rows that the report shows, not with the name pools. It
+// fails if the audits of config can't be compared, or if pkg/analyze rejects the number of attempts.
 func Build(rows func(each func(pools.Row)), counted *Counted, config Config, odds *Odds) (*Result, error) {
 	old, err := newBaseline(config.Old, &config)
 	if err != nil {
@@ -93,7 +93,7 @@ func Build(rows func(each func(pools.Row)), counted *Counted, config Config, odd
 	return b.result(counted)
 }
 
-// builder is a report while name pools are added.
+// builder collects the name pools for a report.
 type builder struct {
 	config *Config
 	odds   *Odds
@@ -108,12 +108,12 @@ type builder struct {
 	byNumber      []v1alpha1.TypeObjects
 	verdict       verdict
 	prefixes      int64
-	found         map[string]bool             // named prefixes that have names
+	found         map[string]bool             // prefixes that the user named and that have names
 	seen          map[v1alpha1.PrefixRef]bool // name pools that the earlier audit has, by poolOf
 	near          nearest
 	newest        time.Time // creationTimestamp
 	jobs          map[uint64]bool
-	err           error // the first
+	err           error // the first error
 }
 
 // row is a name pool that the report might show.
@@ -125,11 +125,11 @@ type row struct {
 // fail remembers the first error.
 func (b *builder) fail(err error) { b.err = cmp.Or(b.err, err) }
 
-// add adds a name pool. There can be a million name pools. So items are made at the end, and only for those that
-// the report shows.
+// add adds a name pool. There can be a million name pools. So the builder makes items at the end, and only
+// for the name pools that the report shows.
 func (b *builder) add(r *row) {
 	config, pool := b.config, &r.Pool
-	isCreated := r.Followed && r.Creates >= max(config.MinCount, 1) // however many of them are left
+	isCreated := r.Followed && r.Creates >= max(config.MinCount, 1) // however many of its objects are left
 	b.near.add(config, pool)
 	if !config.Takes(pool.GroupResource, pool.Prefix) {
 		return
@@ -157,7 +157,7 @@ func (b *builder) add(r *row) {
 		b.foldOrHide(r)
 		return
 	}
-	b.hide(pool) // until it is among the first
+	b.hide(pool) // unless add later shows it
 	b.hidden.BelowTop++
 	b.hidden.NamesBelowTop += pool.Names
 	if r.rank = config.Order.rank(r); b.shown.takes(r) {
@@ -229,7 +229,7 @@ func (b *builder) result(counted *Counted) (*Result, error) {
 		var err error
 		items[i], err = b.item(r)
 		b.fail(err)
-		shown[i] = nil // so that memory is freed, because there can be very many
+		shown[i] = nil // frees memory, because there can be many name pools
 	}
 	if b.err != nil {
 		return nil, b.err

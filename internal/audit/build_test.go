@@ -202,7 +202,8 @@ func checkGate(t *testing.T, gate *v1alpha1.AuditGate, exceeded int) {
 	}
 }
 
-// If many prefixes exceed a gate, the report has the worst ones and the number of all, and its memory stays small.
+// If many prefixes exceed a gate, the report has the worst prefixes and the number of all. Memory stays
+// small.
 func TestCollectorKeepsTheWorst(t *testing.T) {
 	limit, all := int64(0), int64(5*maxExceeded)
 	c := building(Config{MinCount: 1 << 40, FailAboveCount: &limit})
@@ -220,10 +221,11 @@ func TestCollectorKeepsTheWorst(t *testing.T) {
 	}
 }
 
-// A named prefix is found if a complete list has a name with it, shown or not. A name of another type doesn't count.
+// A prefix that the user named is found if a complete list has a name with it, even hidden. A name of
+// another type doesn't count.
 func TestNotFound(t *testing.T) {
 	of := map[schema.GroupResource][]string{{Group: "batch", Resource: "jobs"}: {"a-"}, {Resource: "pods"}: {"a-", "b-"}}
-	const release = "sh.helm.release.v1.payments-of-the-shop-in-the-eu-central-1.v" // a stem, which isn't truncated
+	const release = "sh.helm.release.v1.payments-of-the-shop-in-the-eu-central-1.v" // servers don't truncate a stem
 	for _, test := range []struct {
 		config      Config
 		want, scope []string

@@ -22,12 +22,12 @@ import (
 // read are compared. The baseline is nil without --compare.
 type baseline struct {
 	report *v1alpha1.AuditReport
-	hidden v1alpha1.AuditHidden          // and folded
-	days   float64                       // from it to the audit that is compared with it
+	hidden v1alpha1.AuditHidden          // prefixes and names that the earlier audit hid or folded
+	days   float64                       // days from the earlier audit to the current one
 	names  map[v1alpha1.PrefixRef]int64  // by poolOf
-	types  map[schema.GroupResource]bool // types that it read in at least one namespace
-	holes  map[v1alpha1.PrefixRef]bool   // places that it could not read; they have no prefix, and types no namespace
-	// excluded are the types that it left out, because they have no generated names.
+	types  map[schema.GroupResource]bool // types that the earlier audit read in at least one namespace
+	holes  map[v1alpha1.PrefixRef]bool   // places (no prefix) or types (no namespace) that it could not read
+	// excluded are the types that the earlier audit left out, because they have no generated names.
 	excluded map[schema.GroupResource]bool
 }
 
@@ -38,8 +38,8 @@ func refOf(pool *pools.Pool) v1alpha1.PrefixRef {
 	}
 }
 
-// poolOf returns the name pool of a row. It has the names that the server has generated and those that clients have
-// generated, and its naming changes with the first or the last of the former.
+// poolOf returns the name pool of a row. Server-generated and client-generated names of a prefix are one
+// pool, although its naming changes with the first object that has the generateName, and with the last.
 func poolOf(row v1alpha1.PrefixRef) v1alpha1.PrefixRef {
 	if row.Naming != v1alpha1.NamingStem {
 		row.Naming = ""
@@ -90,7 +90,7 @@ func newBaseline(report *v1alpha1.AuditReport, config *Config) (*baseline, error
 	return b, nil
 }
 
-// Comparable returns why the audits can't be compared, or nil.
+// Comparable returns an error if the audits can't be compared.
 func (c *Config) Comparable() error {
 	_, err := newBaseline(c.Old, c)
 	return err
@@ -143,7 +143,7 @@ func (b *baseline) before(key v1alpha1.PrefixRef, pool *pools.Pool) (least, most
 	hidden, scope := b.hidden, b.report.Scope
 	least = scope.MinCount
 	switch {
-	case key.Naming == v1alpha1.NamingNone && !b.isNamed(key): // the user names it now
+	case key.Naming == v1alpha1.NamingNone && !b.isNamed(key): // only the current user named the prefix
 		return -1, -1
 	case pool.ClientGenerated: // with fewer names it was not evident
 		most = max(scope.MinCount, pools.MinEvident) - 1

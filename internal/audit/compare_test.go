@@ -25,7 +25,7 @@ func saved(change func(*v1alpha1.AuditReport)) *v1alpha1.AuditReport {
 		Items: []v1alpha1.AuditItem{
 			{PrefixRef: v1alpha1.PrefixRef{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "p-"}, Names: 100},
 			{PrefixRef: v1alpha1.PrefixRef{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "gone-"}, Names: 40},
-			{PrefixRef: v1alpha1.PrefixRef{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "had-gone-"}}, // that a watch saw
+			{PrefixRef: v1alpha1.PrefixRef{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "had-gone-"}}, // a watch saw it
 		},
 	}
 	if change != nil {
@@ -34,7 +34,7 @@ func saved(change func(*v1alpha1.AuditReport)) *v1alpha1.AuditReport {
 	return report
 }
 
-// hid makes an audit one that hid some prefixes.
+// hid changes an audit, so that it hid some prefixes.
 func hid(prefixes, names int64, top int) func(*v1alpha1.AuditReport) {
 	return func(r *v1alpha1.AuditReport) {
 		r.Hidden, r.Scope.Top = v1alpha1.AuditHidden{Prefixes: prefixes, Names: names}, top
@@ -204,7 +204,8 @@ func TestNotComparable(t *testing.T) {
 	}
 }
 
-// A client-generated prefix gets another naming with its first object that has the generateName. This is no growth.
+// When the first object has a client-generated prefix as its generateName, its naming changes. This is no
+// growth.
 func TestAnotherNaming(t *testing.T) {
 	before, limit := pool("p-", 5000), 80.0
 	before.Naming, before.Generated, before.ClientGenerated = object.ByClient, 0, true

@@ -31,7 +31,8 @@ type Config struct {
 	TypesNamed    bool
 	AllowUnlisted bool
 	// Prefixes are the effective prefixes and the stems to count, and PrefixesOf those to count of single types. A long
-	// prefix is there twice, because stems aren't truncated. If both are empty, all prefixes count.
+	// prefix is in the list truncated and untruncated, because servers don't truncate stems. If both are empty, all
+	// prefixes count.
 	Prefixes   []string
 	PrefixesOf map[schema.GroupResource][]string
 
@@ -90,11 +91,11 @@ func (c *Config) least(pool *pools.Pool) int64 {
 // StemsFrom is CountsFrom for stems.
 func (c *Config) StemsFrom() int64 { return c.countsFrom(c.MinStem) }
 
-// CountsFrom returns the number of names from which on the census must return a prefix. It is below MinCount if
-// hidden prefixes are needed: for named prefixes, for a gate, or for a comparison with Old.
+// CountsFrom returns the number of names from which on the census must return a prefix. The number is below
+// MinCount if the audit needs hidden prefixes, because of named prefixes, a gate, or a comparison with Old.
 func (c *Config) CountsFrom() int64 {
 	from := c.countsFrom(c.MinCount)
-	if c.FailAbove != nil { // one attempt has the largest chance
+	if c.FailAbove != nil { // the chance of a failure is largest with one attempt
 		size, _ := analyze.NamePoolSize(names.SuffixLength)
 		from = min(from, int64(*c.FailAbove*float64(size)))
 	}
@@ -119,8 +120,8 @@ func (c *Config) Takes(resource schema.GroupResource, prefix string) bool {
 	return len(c.Prefixes) == 0 || slices.Contains(c.Prefixes, prefix)
 }
 
-// asNamed returns a prefix of a type as the user named it, if at all: PREFIX or TYPE/PREFIX. Only the effective prefix
-// of a long one is there.
+// asNamed returns a prefix of a type in the notation of the user, PREFIX or TYPE/PREFIX. It replaces a long
+// prefix by its effective prefix.
 func (c *Config) asNamed(resource schema.GroupResource, prefix string) string {
 	if prefix = names.EffectivePrefix(prefix); c.PrefixesOf == nil {
 		return prefix
@@ -130,7 +131,7 @@ func (c *Config) asNamed(resource schema.GroupResource, prefix string) string {
 
 func (c *Config) named() (all []string) {
 	if c.PrefixesOf == nil {
-		isLong := func(prefix string) bool { return len(prefix) > names.MaxPrefixLength } // and there twice
+		isLong := func(prefix string) bool { return len(prefix) > names.MaxPrefixLength } // Prefixes has it twice
 		return slices.DeleteFunc(slices.Clone(c.Prefixes), isLong)
 	}
 	for resource, prefixes := range c.PrefixesOf {
@@ -142,10 +143,10 @@ func (c *Config) named() (all []string) {
 	return slices.Compact(all)
 }
 
-// nearest are prefixes by the names that the user gave.
+// nearest has the most similar prefixes, by the prefixes that the user named.
 type nearest map[string]pools.Near
 
-// add offers a name pool to all named prefixes.
+// add compares a name pool with all named prefixes.
 func (n nearest) add(config *Config, pool *pools.Pool) {
 	named := config.Prefixes
 	if config.PrefixesOf != nil {

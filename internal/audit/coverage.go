@@ -37,7 +37,7 @@ func (b *builder) scope(resources []string) v1alpha1.AuditScope {
 	return scope
 }
 
-// wasRead reports whether all names of a name pool of the earlier audit were read now.
+// wasRead reports whether the current audit read all names of a name pool that the earlier audit has.
 func (b *builder) wasRead(key v1alpha1.PrefixRef, read []census.Resource, skipped []census.Skipped) bool {
 	if b.config.Namespace != "" && key.Namespace != "" && key.Namespace != b.config.Namespace ||
 		!b.config.Takes(key.GroupResource(), key.Prefix) {
@@ -50,7 +50,8 @@ func (b *builder) wasRead(key v1alpha1.PrefixRef, read []census.Resource, skippe
 	return slices.ContainsFunc(read, isType) && !slices.ContainsFunc(skipped, hole)
 }
 
-// typeObjects returns the types of which the report has only the number of objects. The largest comes first.
+// typeObjects returns the types for which the report has only the number of objects. The largest type comes
+// first.
 func (b *builder) typeObjects(counts []v1alpha1.TypeObjects) []v1alpha1.TypeObjects {
 	return slices.SortedFunc(slices.Values(slices.Concat(b.byNumber, counts)), func(x, y v1alpha1.TypeObjects) int {
 		return cmp.Or(cmp.Compare(y.Objects, x.Objects),
@@ -58,7 +59,7 @@ func (b *builder) typeObjects(counts []v1alpha1.TypeObjects) []v1alpha1.TypeObje
 	})
 }
 
-// gate returns the limits and the name pools that exceed them, nil without a limit.
+// gate returns the limits and the name pools that exceed them, or nil if there is no limit.
 func (b *builder) gate() *v1alpha1.AuditGate {
 	if !b.config.Gated() {
 		return nil

@@ -37,7 +37,8 @@ func (b *builder) foldOf(key foldKey) *fold {
 	return f
 }
 
-// foldOrHide handles a name pool that gets no row. Of a pool without names, it counts only the changes.
+// foldOrHide handles a name pool that gets no row. If the pool has no names, foldOrHide counts only its creates and
+// deletes.
 func (b *builder) foldOrHide(r *row) {
 	pool := &r.Pool
 	if len(b.config.Prefixes) > 0 {
@@ -55,8 +56,8 @@ func (b *builder) foldOrHide(r *row) {
 	}
 }
 
-// addOthers adds the objects of a type that a watch has in no row of a prefix. They get a row if enough of them were
-// created. Otherwise the report has only their number, because every cluster has thousands of such objects.
+// addOthers adds the objects of a watched type that are in no row of a prefix. The objects get a row if enough of them
+// were created. Otherwise the report has only their number, because every cluster has thousands of such objects.
 func (b *builder) addOthers(r *pools.Row) {
 	pool, config := &r.Pool, b.config
 	if r.Creates < max(config.MinCount, 1) || len(config.Prefixes) > 0 || config.LabelSelector != "" {

@@ -45,7 +45,7 @@ func (b *builder) count(item *v1alpha1.AuditItem, pool *pools.Pool) (err error) 
 	return err
 }
 
-// forecast sets the chance that the next create fails, and the room. The room of a stem is unlimited.
+// forecast sets the chance that the next create fails, and the room. A stem has unlimited room.
 func (b *builder) forecast(item *v1alpha1.AuditItem) error {
 	item.Room.Probability = roomProbability
 	if item.Naming == v1alpha1.NamingStem {

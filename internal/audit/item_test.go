@@ -23,7 +23,7 @@ func itemOf(t *testing.T, s pools.Pool) v1alpha1.AuditItem {
 	return finish(t, building(Config{}, s)).Report.Items[0]
 }
 
-// The numbers were computed apart from this project, in Python with mpmath: (k/N)^t.
+// The wanted numbers were computed outside this project as (k/N)^t, in Python with mpmath.
 func TestItem(t *testing.T) {
 	s := pool("p-", 5_000_000)
 	s.Recent = recent(0, 500_000)
@@ -40,7 +40,7 @@ func TestItem(t *testing.T) {
 			t.Errorf("%s is %.9g, want %.9g", test.name, test.got, test.want)
 		}
 	}
-	// Four creates at 2.17e-4 each are below 0.1%, five above.
+	// Each create fails with 2.17e-4. The sum of four creates is below 0.1%, and the sum of five is above.
 	if *item.Room.ServerRetry != 4 || *item.Room.NoRetry != 0 {
 		t.Errorf("room %d, %d, want 4, 0", *item.Room.ServerRetry, *item.Room.NoRetry)
 	}

@@ -46,11 +46,11 @@ type source struct {
 	kind string // of the creator
 }
 
-// retentionSettings has the setting that limits the objects, by their source. A setting stops the objects from coming
-// back, and prune doesn't.
+// retentionSettings has the setting that limits the objects, by their source. With this setting, old
+// objects don't come back, as they do after prune.
 var retentionSettings = map[source]string{
 	{schema.GroupResource{Group: "batch", Resource: "jobs"}, "CronJob"}: "lower successfulJobsHistoryLimit and " +
-		"failedJobsHistoryLimit of the CronJob, or set activeDeadlineSeconds if its Jobs hang", // the limits keep those
+		"failedJobsHistoryLimit of the CronJob, or set activeDeadlineSeconds if its Jobs hang", // limits keep hung Jobs
 	{schema.GroupResource{Resource: "pods"}, "Job"}: "set ttlSecondsAfterFinished of the Jobs",
 	{schema.GroupResource{Group: "apps", Resource: "replicasets"}, "Deployment"}: "lower revisionHistoryLimit of " +
 		"the Deployments",
@@ -65,15 +65,15 @@ var retentionSettings = map[source]string{
 // ManyRetained is the number of objects from which on a report says how to limit them. Fewer are a usual history.
 const ManyRetained = 100
 
-// RetentionSetting returns the creator's setting that limits the objects of a row, or "" if unknown or not needed. The
-// row has a prefix, or several of which this one has the most names, or none. With one object for each owner, or for
-// each release of Helm, there is no old one. Only a Job's Pod can be old by itself.
+// RetentionSetting returns the creator's setting that limits the objects of a row, or "" if unknown or not
+// needed. prefix is the row's prefix, or its prefix with the most names, or empty. If each owner, or each
+// release of Helm, has only one object, no object is old, except a Job's Pod.
 func RetentionSetting(of schema.GroupResource, names, owners int64, prefix string, creator v1alpha1.Creator) string {
 	if names < ManyRetained || names < 2*owners && of != pods {
 		return ""
 	}
 	if of == secrets && creator.Manager == "Helm" && strings.HasPrefix(prefix, "sh.helm.release.") {
-		return "set helm upgrade --history-max" // other Secrets are of charts
+		return "set helm upgrade --history-max" // charts create other Secrets
 	}
 	return retentionSettings[source{of, creator.Kind}]
 }

@@ -49,8 +49,8 @@ const truncatedClaimsLeast, truncatedClaimsMost = 54, 57
 // etcdFirst is a number of names above which lists are slow and etcd fills up long before names run out.
 const etcdFirst = 1_000_000
 
-// notes returns the notes on a name pool. closeness is the note on the next failure, and why is the note on the
-// server's retries. Both notes can be empty.
+// notes returns the notes on a name pool. The arguments closeness and why are two of the notes, or empty.
+// closeness says when a create will probably fail, and why explains the number of the server's retries.
 func notes(pool *pools.Pool, closeness, why string) []string {
 	notes := []string{}
 	add := func(note string) {
@@ -88,8 +88,8 @@ func closeText(item v1alpha1.AuditItem) string {
 	return ""
 }
 
-// sharedByPrefixes returns the note that several generateNames are equal after truncation at 58 bytes, with their
-// ends.
+// sharedByPrefixes returns the note that several generateNames are equal after truncation at 58 bytes, and
+// has the ends that were removed.
 func sharedByPrefixes(pool *pools.Pool) string {
 	if pool.RawPrefixes <= 1 {
 		return ""

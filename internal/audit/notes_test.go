@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// The rows are the prefixes that controllers make: see docs/reference/server-versions.md
-// and the sources that notes.go names.
+// The rows are the prefixes that controllers make. Their sources are docs/reference/server-versions.md and
+// the files that notes.go names.
 func TestNotes(t *testing.T) {
 	x := func(length int) string { return strings.Repeat("x", length) }
 	const truncated = "truncated: shared by "
@@ -69,7 +69,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// Truncated prefixes that share a name pool are listed by their truncated parts.
+// If several prefixes share a name pool after truncation, the note lists the parts that were removed.
 func TestNotesNameTheSharersOfAPool(t *testing.T) {
 	prefix := strings.Repeat("x", 58)
 	for _, test := range []struct {
@@ -107,7 +107,7 @@ func TestNotesOfOtherThings(t *testing.T) {
 	}
 }
 
-// The time until a failure is in hours or days. Without one, it is the chance.
+// The text has the time until a failure in hours or days, or else the chance of a failure.
 func TestCloseText(t *testing.T) {
 	const hour = 1.0 / 24
 	for _, test := range []struct {

@@ -16,7 +16,7 @@ type RetriesOf func(schema.GroupVersion) (retries v1alpha1.Retries, note string)
 // Odds calculates the chances of failures in name pools. Only one goroutine can use it at the same time.
 type Odds struct {
 	retriesOf RetriesOf
-	rooms     map[roomKey]int64 // by equal numbers, because a calculation is slow
+	rooms     map[roomKey]int64 // a cache, because a calculation is slow
 }
 
 type roomKey struct {
@@ -71,8 +71,8 @@ func (o *Odds) nextFails(pool *pools.Pool) (float64, error) {
 	return model.NextFails(pool.Names), err
 }
 
-// Room returns the attempts per create in a name pool, and its room as in AuditItem.Room. attempts is nil if
-// unknown. The room is then that of one attempt.
+// Room returns the attempts per create in a name pool, and its room as in AuditItem.Room. attempts is nil
+// if unknown. Then Room returns the room with one attempt.
 func (o *Odds) Room(pool pools.Pool) (attempts *int, room int64, err error) {
 	retries, _ := o.retries(&pool)
 	room, err = o.room(pool.Names, knownAttempts(retries))

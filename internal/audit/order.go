@@ -57,7 +57,8 @@ func (o Order) OfFold(f v1alpha1.AuditFolded) float64 {
 	return o.Of(f.Names, f.Last10m, f.Last24h, f.Measured)
 }
 
-// rank returns the first number by which the order sorts a row. Among equal ones, rows with more names are first.
+// rank returns the first number by which the order sorts a row. Of equal rows, those with more names are
+// first.
 func (o Order) rank(r *row) float64 {
 	switch o {
 	case ByLast10m, ByLast24h:
@@ -82,11 +83,11 @@ func byPrefix(a, b *row) int {
 	return cmp.Or(cmp.Compare(a.Pool.Prefix, b.Pool.Prefix), a.Pool.Compare(b.Pool.Key))
 }
 
-// top has the first of many values. Its memory grows with the limit, not with the number of values.
+// top keeps the first limit of many values. Its memory grows with the limit, not with the number of values.
 type top[T any] struct {
 	limit   int // 0 for none
 	compare func(a, b T) int
-	values  []T  // up to twice as many
+	values  []T  // up to twice the limit
 	isFull  bool // values[limit-1] was the last of the first values when they were sorted
 }
 

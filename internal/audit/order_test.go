@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// ofItsOwn returns the attempts of a server for its own types. The attempts of example.dev are unknown.
+// ofItsOwn returns the attempts that a server makes for its own types. The attempts of example.dev are unknown.
 func ofItsOwn(attempts int) RetriesOf {
 	return func(api schema.GroupVersion) (v1alpha1.Retries, string) {
 		if api.Group == "example.dev" {
@@ -49,8 +49,8 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// A prefix with many names, whose creates are retried, doesn't hide a smaller one that is closer to failing. The
-// attempts of the smaller one are unknown, so they count as one.
+// A prefix with many names and retries doesn't hide a smaller prefix that is closer to failing. The
+// attempts of the smaller prefix are unknown, so they count as one.
 func TestVerdictOfUnknownAttempts(t *testing.T) {
 	c := building(Config{})
 	c.retriesOf = ofItsOwn(8)

@@ -55,8 +55,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// A creationTimestamp that is ahead of the server's clock is in the report, because recent objects then seem too
-// many.
+// A creationTimestamp that is ahead of the server's clock is in the report, because then too many objects
+// seem recent.
 func TestAhead(t *testing.T) {
 	ended := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for ahead, want := range map[time.Duration]float64{-time.Hour: 0, time.Minute: 0, 30 * time.Minute: 1800} {
@@ -71,7 +71,8 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// For a named prefix without names, the report has the nearest prefix. For the name of an object, it has its prefix.
+// For a named prefix without names, the report has the nearest prefix. If the user named an object, the report has the
+// prefix of the object.
 func TestNearest(t *testing.T) {
 	jobs := resource("batch", "jobs").GroupResource()
 	for named, want := range map[string]pools.Near{
@@ -82,7 +83,7 @@ func TestNearest(t *testing.T) {
 		"backup-":              {},
 		"cach":                 {Prefix: "cache-"},
 		"cahe":                 {Prefix: "cache-"},
-		"night":                {Prefix: "nightly-cleanup-"}, // has more names
+		"night":                {Prefix: "nightly-cleanup-"}, // chosen because it has more names
 		"nightly-c":            {Prefix: "nightly-cleanup-"},
 	} {
 		b := building(Config{Prefixes: []string{named}, PrefixesOf: map[schema.GroupResource][]string{jobs: {named}}})

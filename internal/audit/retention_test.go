@@ -31,7 +31,7 @@ func TestRetentionSetting(t *testing.T) {
 		{jobs, 149, 75, "", v1alpha1.Creator{Kind: "CronJob"}, ""}, // one Job each
 		{secrets, 150, 150, "sh.helm.release.v1.app.v", v1alpha1.Creator{Manager: "Helm"}, ""},
 		{pods, 404, 404, "", v1alpha1.Creator{Kind: "Job"}, "set ttlSecondsAfterFinished of the Jobs"},
-		{secrets, 28_000, 1, "", v1alpha1.Creator{Manager: "Helm"}, ""}, // of charts
+		{secrets, 28_000, 1, "", v1alpha1.Creator{Manager: "Helm"}, ""}, // from charts
 		{secrets, 28_000, 1, "sh.helm.release.v1.app.v", v1alpha1.Creator{Kind: "Helm"}, ""},
 	} {
 		if got := RetentionSetting(test.of, test.names, test.owners, test.prefix, test.creator); got != test.want {
@@ -40,8 +40,8 @@ func TestRetentionSetting(t *testing.T) {
 	}
 }
 
-// A prefix that is younger than a day has no forecast, unless it has many objects of the last ten minutes. Neither has a
-// prefix that replicas limit.
+// A prefix that is younger than a day has no forecast, unless it has many objects of the last ten minutes.
+// A prefix whose names replicas limit has no forecast either.
 func TestForecastOfYoungPrefixes(t *testing.T) {
 	young := func(names, last10m, days int64) pools.Pool {
 		p := pool("run-", names)

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// A prefix that the server has truncated inside a character is compared with itself, and
-// not with one of another character.
+// A prefix that the server has truncated inside a character is compared with the same prefix, and not with
+// a prefix truncated inside another character.
 func TestPrefixesTruncatedInsideACharacter(t *testing.T) {
 	pods := resource("", "pods")
 	audit := func(config Config) *v1alpha1.AuditReport {

@@ -13,17 +13,15 @@ import (
 
 // The thresholds of the verdict.
 const (
-	// closeChance is the chance that the next create fails above which a prefix is close to
-	// failing.
+	// A prefix is close to failing if its next create fails with a chance above closeChance.
 	closeChance = 0.001
-	// closeDays is the time within which one failure is expected if a prefix is close to
-	// failing.
+	// A prefix is also close to failing if one failure is expected within closeDays.
 	closeDays = 365
 	// The verdict mentions a prefix with manyCreated objects of the last ten minutes, or with someCreated if they
 	// are at least a tenth of all its objects, or with more than manyCreated objects of the last 24 hours.
 	manyCreated, someCreated, tenth = 1000, 100, 10
-	// fewestToCompare is the number of names below which no prefix is close to failing. Even with one attempt, 9
-	// names a day make 3,294 names and 0.4 expected failures in a year.
+	// No prefix with fewer than fewestToCompare names is close to failing. Even with one attempt, 9 names a
+	// day make 3,294 names and 0.4 expected failures in a year.
 	fewestToCompare = 10
 	// mostCreatedShown is the largest number of prefixes in the verdict.
 	mostCreatedShown = 3
@@ -107,7 +105,7 @@ func (b *builder) addToVerdict(pool *pools.Pool) error {
 	if isClose {
 		v.close++
 	} else if v.closest != nil && v.closest.Names >= pool.Names && v.closest.Attempts <= attempts {
-		return nil // this one has more room; calculating the room is slow
+		return nil // this prefix has more room; calculating the room is slow
 	}
 	room, err := b.odds.room(pool.Names, attempts)
 	v.nearer(v1alpha1.AuditClosest{
@@ -136,9 +134,9 @@ func (b *builder) isPredictable(pool *pools.Pool) bool {
 		(!isYoung || IsSudden(createdIn(pool)))
 }
 
-// closeness returns the chance that the next create fails. days is the time until one failure is expected if the
-// name pool grows each day by the creates of the last 24 hours. It is nil if that takes more than a year,
-// or if the pool isn't predictable.
+// closeness returns the chance that the next create fails. days is the time until one failure is expected
+// if the name pool grows each day by the creates of the last 24 hours. days is nil if that takes more than
+// a year, or if the pool isn't predictable.
 func (b *builder) closeness(pool *pools.Pool, attempts int) (chance float64, days *float64, err error) {
 	model, err := modelOf(attempts)
 	if err != nil {
@@ -151,7 +149,7 @@ func (b *builder) closeness(pool *pools.Pool, attempts int) (chance float64, day
 	perDay := float64(last(pool, Last24h))
 	year := perDay * closeDays
 	if most := model.NextFails(pool.Names + int64(year)); year*most < 1 {
-		return chance, nil, nil // each of these creates is less likely to fail than the last
+		return chance, nil, nil // these creates fail with a smaller chance than the next one
 	}
 	expected := func(days float64) float64 { return model.ExpectedFailures(pool.Names, int64(perDay*days)) }
 	if expected(closeDays) < 1 {

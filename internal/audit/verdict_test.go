@@ -21,8 +21,8 @@ func verdictOf(t *testing.T, config Config, attempts int, pools ...pools.Pool) *
 	return finish(t, c).Report.Verdict
 }
 
-// The next create fails with more than 0.1%: with one attempt from 14,349 names on, with
-// eight from 6,050,830.
+// The chance that the next create fails is above 0.1% from 14,349 names on with one attempt, and from
+// 6,050,830 names on with eight.
 func TestCloseByChance(t *testing.T) {
 	eight := int64(27 * 27 * 27 * 27 * 27 * math.Pow(0.001, 0.125))
 	for _, test := range []struct {
@@ -59,9 +59,9 @@ func TestCloseByGrowth(t *testing.T) {
 	}
 }
 
-// Prefixes with many new objects are in the verdict. Those of the last ten minutes come first: at least 1,000
-// objects, or at least 100 that are a tenth of the names. Then come those with more than 1,000 objects of the last 24
-// hours.
+// Prefixes with many new objects are in the verdict. First come prefixes with at least 1,000 objects of the
+// last ten minutes, or with at least 100 if these are a tenth of the names. Then come those with more than
+// 1,000 objects of the last 24 hours.
 func TestMostCreated(t *testing.T) {
 	of := func(names, last10m, last24h int64) pools.Pool {
 		s := pool("p-", names)
@@ -106,9 +106,8 @@ func TestMostCreated(t *testing.T) {
 	}
 }
 
-// Small prefixes whose objects have controllers of one kind are one entry for each
-// namespace, type and kind. An owner of two prefixes counts once. Entries that are still
-// too small are hidden. Their creators are the field managers.
+// Small prefixes whose objects have controllers of one kind are one entry for each namespace, type and
+// kind. If an owner has two prefixes, it counts once. The report hides entries that are still too small.
 func TestFolded(t *testing.T) {
 	pod := func(namespace, prefix, kind string, names int64, owners ...uint64) pools.Pool {
 		s := pool(prefix, names)
@@ -144,7 +143,7 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// A rate is that of the shortest window with enough changes, and not before ten seconds.
+// The rate is from the shortest window with enough changes. There is none before ten seconds.
 func TestRatePerDay(t *testing.T) {
 	type windows [len(pools.Windows)]float64 // creates per day, four times as many as deletes
 	const second = 86_400

@@ -16,7 +16,6 @@ func secondsOf(r *pools.Row) float64 {
 	return max(0, r.At.Sub(r.Since).Seconds())
 }
 
-// measured returns the creates and deletes of a row, or nil if it isn't watched.
 func measured(r *pools.Row) *v1alpha1.Measured {
 	c := changes{r.Creates, r.Deletes, r.Gaps, secondsOf(r), r.Weighed}
 	return c.measured()
@@ -46,7 +45,7 @@ func (c *changes) add(r *pools.Row) {
 	}
 }
 
-// measured returns the changes as a report has them, nil if no row is watched.
+// measured returns the changes in the format of a report, or nil if no row is watched.
 func (c *changes) measured() *v1alpha1.Measured {
 	if c.seconds <= 0 {
 		return nil

@@ -43,7 +43,6 @@ func watched(config Config, rows ...pools.Row) *build {
 	return b
 }
 
-// watchedReport is the report of rows.
 func watchedReport(t *testing.T, rows ...pools.Row) *v1alpha1.AuditReport {
 	t.Helper()
 	result, err := watched(Config{MinCount: 10, Order: ByRate}, rows...).report(Counted{
@@ -83,8 +82,8 @@ func TestWatched(t *testing.T) {
 	}
 }
 
-// A watch folds small prefixes, as an audit does. The rate of the fold includes the first create of each new prefix,
-// and prefixes that are now empty.
+// A watch folds small prefixes, as an audit does. The fold's rate includes the first create of each new
+// prefix, and prefixes that are now empty.
 func TestWatchedFolds(t *testing.T) {
 	at := watchBegan.Add(10 * time.Minute)
 	var rows []pools.Row
@@ -111,8 +110,8 @@ func TestWatchedFolds(t *testing.T) {
 	}
 }
 
-// A prefix of an earlier audit is gone if it has no names left. The report shows it all the
-// same if it had many creates since.
+// A prefix of an earlier audit is gone if it has no names left. The report still shows the prefix if it had
+// many creates since then.
 func TestWatchedGone(t *testing.T) {
 	row := seen("gone-", 0, 4800, 4800)
 	result, err := watched(Config{Old: saved(nil), MinCount: 10}, row).report(Counted{Types: []census.Resource{resource("batch", "jobs")}})
@@ -139,7 +138,7 @@ func TestCountsFrom(t *testing.T) {
 		"fewer than are hidden":    {Config{MinCount: 10, FailAboveCount: n(4)}, 5},
 		"any":                      {Config{MinCount: 10, FailAboveCount: n(0)}, 1},
 		"a chance that takes more": {Config{MinCount: 10, FailAbove: f(0.001)}, 10},
-		"one that takes fewer":     {Config{MinCount: 10, FailAbove: f(4e-7)}, 5}, // six names are above it
+		"one that takes fewer":     {Config{MinCount: 10, FailAbove: f(4e-7)}, 5}, // six names exceed the gate
 		"any chance":               {Config{MinCount: 10, FailAbove: f(0)}, 1},
 		"growth":                   {Config{MinCount: 10, FailAboveGrowth: f(1000)}, 1},
 		"compared":                 {Config{MinCount: 10, Old: saved(nil)}, 1},
@@ -151,8 +150,8 @@ func TestCountsFrom(t *testing.T) {
 	}
 }
 
-// Objects in no row of a prefix have a row if enough of them were created during the watch, and are counted by number
-// otherwise. A prefix that had enough names keeps its row while it has objects.
+// Objects in no row of a prefix get a row if enough of them were created during the watch. Otherwise the
+// report has only their number. A prefix that had enough names keeps its row while it has objects.
 func TestRowsOfAWatch(t *testing.T) {
 	rising, still, shrunk, gone := seen("", 700, 600*12, 0), seen("", 5000, 9*12, 0), seen("shrunk-", 1, 0, 8*12), seen("gone-", 0, 0, 8*12)
 	rising.Pool.Key = pools.Key{GroupResource: rising.Pool.GroupResource, Naming: object.Fixed}
