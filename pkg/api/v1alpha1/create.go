@@ -1,7 +1,7 @@
 package v1alpha1
 
-// CreateLine is one line of kubectl genname create -o jsonl. Each object gets a line with its outcome as soon as that
-// is known. With --wait, it also gets a second line. That line has the result of the object, and no outcome.
+// CreateLine is one line of kubectl genname create -o jsonl. Each object gets a line with its outcome as soon as the
+// outcome is known. With --wait, it also gets a second line, which has the result and no outcome.
 type CreateLine struct {
 	// Outcome is how the create ended: Created, Exists, Renamed (by a webhook or policy), Failed, Unknown,
 	// NotAttempted or DryRun.
@@ -20,7 +20,7 @@ type CreateLine struct {
 	GenerateName string `json:"generateName,omitempty"`
 	// UID is the UID of an object that exists.
 	UID string `json:"uid,omitempty"`
-	// Error is why the object failed, is unknown, or differs from the input.
+	// Error is the reason why the create failed, why its outcome is unknown, or why the object differs from the input.
 	Error string `json:"error,omitempty"`
 }
 

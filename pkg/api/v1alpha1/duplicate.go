@@ -12,10 +12,10 @@ type DuplicateGrade string
 const (
 	// DuplicateConfirmed means that all objects have one creation ID and the same content.
 	DuplicateConfirmed DuplicateGrade = "confirmed"
-	// DuplicateLikely means that exactly one object of a pair is referred to, or that one
-	// field manager created a pair without owners.
+	// DuplicateLikely means that other objects refer to exactly one of a pair, or that one field manager created a pair
+	// without owners.
 	DuplicateLikely DuplicateGrade = "likely"
-	// DuplicatePossible means that the objects are equal, and nothing else.
+	// DuplicatePossible means that the objects are equal, without further evidence.
 	DuplicatePossible DuplicateGrade = "possible"
 )
 
@@ -56,7 +56,7 @@ type DuplicateScope struct {
 	Since metav1.Time `json:"since"`
 }
 
-// DuplicateSummary is how much was read and found.
+// DuplicateSummary has the numbers of objects that were read, and of groups that were found.
 type DuplicateSummary struct {
 	// ResourceTypes is the number of types that were read.
 	ResourceTypes int `json:"resourceTypes"`
@@ -145,5 +145,5 @@ type DuplicateGate struct {
 	Exceeded bool `json:"exceeded"`
 }
 
-// DeepCopyObject implements runtime.Object, by which kubectl's printers print.
+// DeepCopyObject implements runtime.Object, which kubectl's printers require.
 func (r *DuplicateReport) DeepCopyObject() runtime.Object { return copyOf(r) }

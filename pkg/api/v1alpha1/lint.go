@@ -11,7 +11,7 @@ type LintLevel string
 const (
 	// LintError means that the server refuses the create, or that the object does not work.
 	LintError LintLevel = "error"
-	// LintWarning means that the create fails under some conditions, or the object later.
+	// LintWarning means that the create fails under some conditions, or that the object fails later.
 	LintWarning LintLevel = "warning"
 	// LintNote means that a field does not do what it seems to do.
 	LintNote LintLevel = "note"
@@ -32,11 +32,11 @@ type LintReport struct {
 	SkippedFiles []LintSkipped `json:"skippedFiles"`
 }
 
-// LintSummary describes the numbers of files, objects and findings.
+// LintSummary has the numbers of files, objects and findings.
 type LintSummary struct {
 	// Files is the number of files with Kubernetes objects.
 	Files int `json:"files"`
-	// Objects is the number of objects. Members of Lists count one by one.
+	// Objects is the number of objects. Each member of a List counts as one object.
 	Objects int `json:"objects"`
 	// Skipped is the number of files in directories that are not checked.
 	Skipped int `json:"skipped"`
@@ -66,7 +66,7 @@ const (
 	LintNoObject LintSkipReason = "no Kubernetes object"
 	// LintTemplate is for templates that are not YAML yet.
 	LintTemplate LintSkipReason = "template"
-	// LintInvalid is for files that are no YAML and no manifest.
+	// LintInvalid is for files that are not valid YAML.
 	LintInvalid LintSkipReason = "invalid YAML"
 	// LintLink is for links to directories.
 	LintLink LintSkipReason = "symbolic link to a directory"
@@ -99,7 +99,7 @@ type LintFindings struct {
 	// Error is the number of errors: the server refuses the create, or the object
 	// does not work.
 	Error int `json:"error"`
-	// Warning is the number of warnings: it fails under some conditions, or later.
+	// Warning is the number of warnings: the create fails under some conditions, or the object fails later.
 	Warning int `json:"warning"`
 	// Note is the number of notes: a field does not do what it seems to do.
 	Note int `json:"note"`
@@ -123,8 +123,7 @@ type LintItem struct {
 	Column int `json:"column"`
 	// Object is the object with the field.
 	Object LintObject `json:"object"`
-	// Related are other objects that the finding is about. Each such group of
-	// objects is one finding, at the first object.
+	// Related are other objects that the finding is about. The finding itself is at the first object.
 	Related []LintPlace `json:"related"`
 }
 
@@ -158,5 +157,5 @@ type LintObject struct {
 	GenerateName string `json:"generateName"`
 }
 
-// DeepCopyObject implements runtime.Object, by which kubectl's printers print.
+// DeepCopyObject implements runtime.Object, which kubectl's printers require.
 func (r *LintReport) DeepCopyObject() runtime.Object { return copyOf(r) }

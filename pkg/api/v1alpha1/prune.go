@@ -72,7 +72,7 @@ type PruneItem struct {
 	Creators []PruneCreator `json:"creators"`
 	// First are the names of up to five chosen objects.
 	First []string `json:"first"`
-	// Ages is how old the chosen objects were at the time of the report.
+	// Ages has the ages of the chosen objects at the time of the report.
 	Ages PruneAges `json:"ages"`
 	// Oldest is when the oldest chosen object was created; null if there is none.
 	Oldest *metav1.Time `json:"oldest"`
@@ -96,8 +96,8 @@ type PruneCounts struct {
 	Chosen int64 `json:"chosen"`
 	// Running is how many of the chosen objects had not finished when the plan was made.
 	Running int64 `json:"running"`
-	// Tied is how many of the chosen objects were created in the same second as one that
-	// --keep keeps. Their names decided.
+	// Tied is the number of chosen objects that were created in the same second as an object that --keep keeps. The
+	// names decided.
 	Tied int64 `json:"tied"`
 	// Saved is the number of objects that --save wrote to files.
 	Saved int64 `json:"saved"`
@@ -126,8 +126,8 @@ type PruneLeft struct {
 // PruneReason is why an object is left.
 type PruneReason string
 
-// The reasons. PruneReplaced, PruneGone and PruneChanged are found by a deletion, and so
-// count among the chosen objects.
+// The reasons. Prune finds PruneReplaced, PruneGone and PruneChanged only when it deletes, so these objects count as
+// chosen.
 const (
 	PruneTooYoung     PruneReason = "tooYoung"
 	PruneNewest       PruneReason = "newest" // kept by --keep or --keep-failed
@@ -171,11 +171,11 @@ type PruneFailure struct {
 	Name string `json:"name"`
 	// UID is the object's UID.
 	UID string `json:"uid"`
-	// Unknown is true if the object may be deleted, and false if it still exists.
+	// Unknown is true if the object might have been deleted, and false if it still exists.
 	Unknown bool `json:"unknown"`
 	// Message is the cause.
 	Message string `json:"message"`
 }
 
-// DeepCopyObject implements runtime.Object, by which kubectl's printers print.
+// DeepCopyObject implements runtime.Object, which kubectl's printers require.
 func (r *PruneReport) DeepCopyObject() runtime.Object { return copyOf(r) }

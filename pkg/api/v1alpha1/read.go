@@ -20,9 +20,9 @@ const (
 	maxAttempts = 1024
 )
 
-// ReadAuditReport reads an AuditReport that was saved as JSON. It returns an error if the report is
-// truncated, has another kind or version, or has numbers that no audit writes. It ignores fields
-// that this version doesn't know, because they only add to the others.
+// ReadAuditReport reads an AuditReport that was saved as JSON. It returns an error if the report is truncated, has
+// another kind or version, or has numbers that no audit writes. It ignores fields that this version doesn't know,
+// because new fields don't change the meaning of others.
 func ReadAuditReport(data []byte) (*AuditReport, error) {
 	var kind metav1.TypeMeta
 	if err := decode(data, &kind); err != nil {
@@ -87,7 +87,7 @@ func checkKind(t metav1.TypeMeta, want string) error {
 	return nil
 }
 
-// check returns the first thing in the report that no audit writes, as an error.
+// check returns an error about the first value in the report that no audit writes.
 func (r *AuditReport) check() error {
 	if r.Items == nil {
 		return errors.New("has no items")
@@ -103,9 +103,9 @@ func (r *AuditReport) check() error {
 	return nil
 }
 
-// check returns the first thing in the item that no audit writes, as an error.
+// check returns an error about the first value in the item that no audit writes.
 func (i AuditItem) check() error {
-	gone := i.Names == 0 && i.Measured != nil // all that a watch has seen come went again
+	gone := i.Names == 0 && i.Measured != nil // all objects that a watch saw were deleted
 	switch {
 	case i.Resource == "":
 		return errors.New("has no resource")
@@ -141,7 +141,7 @@ func Finite(x float64) *float64 {
 	return &x
 }
 
-// TimeOrNil returns the value of a field for a time, in UTC. It is nil for the zero time, which is unknown.
+// TimeOrNil returns the value of a field for a time, in UTC. The zero time stands for an unknown time, and gives nil.
 func TimeOrNil(t time.Time) *metav1.Time {
 	if t.IsZero() {
 		return nil

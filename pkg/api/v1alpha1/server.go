@@ -109,14 +109,13 @@ type Naming string
 
 // The origins of names.
 const (
-	// NamingGenerateName is that of names that have the prefix as generateName.
+	// NamingGenerateName means that the objects have the prefix as generateName.
 	NamingGenerateName Naming = "generateName"
-	// NamingClient is that of names that a client generated itself, with the server's alphabet.
+	// NamingClient means that a client generated the names itself, with the server's alphabet.
 	NamingClient Naming = "client"
-	// NamingStem is that of names that end in a number, a time, a hash or a revision after the
-	// prefix.
+	// NamingStem means that the names end in a number, a time, a hash or a revision after the prefix.
 	NamingStem Naming = "stem"
-	// NamingNone is that of names which only look generated, of a prefix that you named.
+	// NamingNone means that you named the prefix, and that its names only look generated.
 	NamingNone Naming = "none"
 )
 

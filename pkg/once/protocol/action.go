@@ -30,7 +30,7 @@ type AskTime struct {
 // Wait asks the caller to wait until a time or an interrupt, and then to call Machine.Next again.
 type Wait struct {
 	Until time.Time
-	// Then is the request that follows the pause if nothing interrupts it.
+	// Then is the request after the pause, if nothing interrupts the pause.
 	Then Action
 }
 

@@ -42,7 +42,7 @@ type Machine struct {
 	step step
 	due  time.Time // when step is due
 	last Observation
-	end  Finding // the last finding, as the rules read it
+	end  Finding // the last finding that the rules applied
 
 	posted      time.Time // time of the last POST
 	attempt     int
@@ -67,7 +67,7 @@ type name struct {
 	absences  int       // conflicts after which a GET found no object of the name
 }
 
-// counts count over all names of the object.
+// counts has the totals over all names of the object.
 type counts struct {
 	rechecks, unauthorized, others, resent int
 }
@@ -114,7 +114,7 @@ func New(c Config, now time.Time) *Machine {
 	return &Machine{config: c, deadline: now.Add(c.RetryTimeout), backoff: firstPause}
 }
 
-// Interrupt tells the machine to send no other POST, and no recheck. With over, it sends no GET either, and the
+// Interrupt tells the machine to send no other POST, and no recheck. If over is true, it sends no GET either, and the
 // next action is Done.
 func (m *Machine) Interrupt(over bool) { m.interrupted, m.over = true, m.over || over }
 

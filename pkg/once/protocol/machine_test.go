@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// The age of an object without an ID decides whose it is, by the server's time.
+// The age of an object without an ID decides whether the object can be ours, by the server's time.
 func TestAge(t *testing.T) {
 	first := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) // our first POST
 	now := first.Add(time.Minute)
@@ -27,7 +27,8 @@ func TestAge(t *testing.T) {
 		"maybe of an earlier run":        {ofAKey, now.Add(-time.Hour), serverTime(now), Unclear, nil},
 		"a fixed name":                   {with(Config{Tracked: true, Reused: true, Fixed: true}), now, serverTime(now), Foreign, nil},
 		"a server far behind the client": {generated, now.Add(-2 * time.Hour), serverTime(now.Add(-time.Hour)), Foreign, nil},
-		// A POST that was not sent is not our first one. One that was turned away is, because something may have sent it twice.
+		// A POST that was not sent doesn't count as our first one. A POST that was refused does, because a proxy may
+		// have sent it twice.
 		"after one that was not sent":    {generated, first.Add(-10 * time.Second), serverTime(now), Foreign, &Observation{Finding: NotStored, Unsent: true}},
 		"after one that was turned away": {generated, first.Add(-10 * time.Second), serverTime(now), Unclear, &Observation{Finding: NotStored}},
 		"after one of another name":      {generated, first.Add(-10 * time.Second), serverTime(now), Foreign, &Observation{Finding: Conflict}},
@@ -55,11 +56,11 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// A wall clock that is set back, and a monotonic clock that stops, make no object older than our first POST.
+// A wall clock that is set back, or a monotonic clock that stops, makes no object seem older than our POST.
 func TestClocksDiffer(t *testing.T) {
 	first := time.Now()
 	for name, now := range map[string]time.Time{"set back": first, "stopped": first.Add(time.Hour)} {
-		monotonic := (*int64)(unsafe.Add(unsafe.Pointer(&now), 8)) // the second word of a Time
+		monotonic := (*int64)(unsafe.Add(unsafe.Pointer(&now), 8)) // the second word of a time.Time
 		*monotonic += map[string]int64{"set back": 1, "stopped": -1}[name] * int64(time.Hour)
 		m := &Machine{}
 		m.name.firstPost, m.name.created = first, first.Add(-30*time.Minute)
@@ -69,7 +70,8 @@ func TestClocksDiffer(t *testing.T) {
 	}
 }
 
-// After an interrupt no POST is sent. An object in doubt is read, until the time for that is over, and that stays over.
+// After an interrupt no POST is sent. An object in doubt is read until the time for reads is over. That time never
+// begins again.
 func TestInterrupt(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {

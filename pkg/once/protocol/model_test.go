@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/choices"
 )
 
-// The model explores all behavior of a server, the network and other clients, up to a
-// number of choices. It checks the promise after each history. There are never two
-// objects, exactly one after a success, and none after a failure.
+// The model explores all behavior of a server, the network and other clients, up to a number of choices. It checks the
+// promise after each history. The promise: never two objects, exactly one after a success, and none after a failure.
 
 // model is an object and the events that are possible while it is created.
 type model struct {
@@ -24,9 +23,9 @@ type model struct {
 	// crashes: the client may be killed once, and is run again with the same
 	// ID, unless it finds its object, as a run with a key does
 	crashes bool
-	// again: the client always runs again, and doesn't list objects before, like a reconcile with an empty cache
+	// again: the client always runs again without a list of objects, like a reconcile with an empty cache
 	again bool
-	// lags: reads see a state before any of ours was stored
+	// lags: reads see a state before any of our objects was stored
 	lags bool
 	// calm: no request meets a fault; other clients can act
 	calm bool
@@ -122,8 +121,7 @@ func endingOf(d Done) ending {
 	return isFailed
 }
 
-// ends counts histories: how they ended, and which were exempted from the check
-// for which reason.
+// ends has the number of histories by their ending, and the number of exempted histories by reason.
 type ends struct {
 	of     map[ending]int
 	exempt map[string]int
@@ -139,8 +137,7 @@ func sum[K comparable](counts map[K]int) (n int) {
 func (e ends) all() int      { return sum(e.of) }
 func (e ends) exempted() int { return sum(e.exempt) }
 
-// explore runs all histories and counts how they ended. The error is of the
-// first that broke the promise.
+// explore runs all histories and counts their endings. The error is about the first history that broke the promise.
 func (m model) explore() (ends, error) {
 	e := ends{map[ending]int{}, map[string]int{}}
 	for c, more := (&choices.Choices{Depth: m.depth}), true; more; more = c.Advance() {
@@ -183,7 +180,7 @@ func (m model) run(c *choices.Choices) (kind ending, exempt string, err error) {
 // that are still in flight are stored first.
 func (w *world) check(d Done) (exempt string, err error) {
 	kind, before := endingOf(d), w.stored
-	for _, p := range w.late { // others may be gone by then
+	for _, p := range w.late { // objects of others may be deleted by then
 		if held := w.names[p.name]; held != nil && !held.ours() && p.by.IsZero() && w.Choose(2) == 1 {
 			delete(w.names, p.name)
 		}
@@ -192,7 +189,7 @@ func (w *world) check(d Done) (exempt string, err error) {
 	promised := map[ending][2]int{
 		isCreated: {1, 1}, isFound: {1, 1}, isFailed: {0, 0}, isNotAttempted: {0, 0}, isUnknown: {0, 1}, isRenamed: {1, 1},
 	}[kind]
-	if w.model.renames && kind == isUnknown { // a lost POST and the next have two names
+	if w.model.renames && kind == isUnknown { // a lost POST and the next POST have different names
 		promised[1] = 2
 	}
 	stored := w.stored
@@ -214,8 +211,7 @@ func (w *world) check(d Done) (exempt string, err error) {
 	return why, err
 }
 
-// exempts returns why no client could have kept the promise, as
-// docs/internals/create-protocol.md defines, or nothing.
+// exempts returns the reason why no client could have kept the promise (docs/internals/create-protocol.md), or nothing.
 func (w *world) exempts(d Done) string {
 	taken := (d.Last == Conflict || d.Last == Foreign) && !d.Refused && d.Stopped == ""
 	switch {
@@ -223,11 +219,11 @@ func (w *world) exempts(d Done) string {
 		return "unverified, sent twice"
 	case w.second && d.Unverified && d.Outcome != Unknown:
 		return "unverified, second run"
-	case w.hedged && w.model.lags && w.refused: // it was read where it could not be seen
+	case w.hedged && w.model.lags && w.refused: // the read saw a state without the object
 		return "sent twice, reads lag"
 	case w.hedged && !w.model.config.Tracked: // no client can know it
 		return "sent twice, untracked"
-	case w.resent && !w.model.config.Tracked: // as kubectl: a conflict with our own object is reported as one
+	case w.resent && !w.model.config.Tracked: // kubectl reports this conflict, too
 		return "sent again, untracked"
 	case endingOf(d) == isFailed && w.model.config.Fixed && w.strip().id && (w.second || taken): // the name is taken: that is true
 		return "the fixed name is taken by our object, without its ID"
@@ -264,8 +260,7 @@ func TestModelOfTwoRuns(t *testing.T) {
 	}
 }
 
-// twoRuns returns how many objects there are after two runs whose requests are
-// served in any order.
+// twoRuns returns the number of objects after two runs whose requests are served in any order.
 func twoRuns(w *world) (alive int, err error) {
 	seen := 0 // by the run that has listed last
 	running := []*turns{{machine: New(w.model.config, w.now)}, {machine: New(w.model.config, w.now)}}

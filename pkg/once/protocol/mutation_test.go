@@ -13,8 +13,8 @@ type cell struct {
 	in      string
 }
 
-// safe are the wrong steps of a rule that break no promise. The rule has another step, because users want their
-// object, and no unnecessary warning.
+// safe lists steps that differ from a rule, and that break no promise. The rule has another step, because users want
+// their object without an unnecessary warning.
 var safe = map[cell][]step{
 	{NotStored, "clean"}:          {failed, nextName},
 	{Renamed, "clean"}:            {created}, // the object is there
@@ -36,9 +36,9 @@ var safe = map[cell][]step{
 	{GivenUp, "inDoubt"}: {created, failed, nextName},
 }
 
-// The model notices each rule that promises or sends something else, so each cell of the table has a reason. Two
-// cells can't be tested. A response that was lost without a doubt can't occur, because it begins the doubt. A webhook
-// that renames untracked objects can't be noticed.
+// If a cell of the table has another step, the model notices, so each cell has a reason. Two cells can't be tested. A
+// lost response in a state other than inDoubt can't occur, because it leads to that state. A webhook that renames
+// untracked objects can't be noticed.
 func TestModelFindsWrongRules(t *testing.T) {
 	tracked := model{depth: 6, config: generated}
 	plain := model{depth: 8, config: untracked}
@@ -68,7 +68,7 @@ func TestModelFindsWrongRules(t *testing.T) {
 		} {
 			m := tracked
 			m.lags = f == Absent && in == "clean"
-			if f == Foreign && in == "inDoubt" { // a late POST lands at the end
+			if f == Foreign && in == "inDoubt" { // a late POST is stored at the end
 				m.depth = 8
 			}
 			wrongRules(t, m, cell{f, in}, right, func(wrong step) {
@@ -99,8 +99,7 @@ func wrongRules(t *testing.T, m model, of cell, right step, mutate func(wrong st
 	}
 }
 
-// Rechecking once, or for less time, is not enough where a first copy may be on
-// its way.
+// One recheck, or a shorter time for rechecks, is not enough if a first copy of the POST may still be in flight.
 func TestModelFindsTooFewRechecks(t *testing.T) {
 	for _, few := range [][]time.Duration{{}, rechecks[:1], rechecks[:2]} {
 		config := generated

@@ -10,7 +10,7 @@ type Observation struct {
 	// Unsent reports that the POST can't have stored anything. There was no connection, it was a dry run, or the
 	// name can't be part of a URL path.
 	Unsent bool
-	// Other reports that the response is about another object, and that no object shows that a webhook renames
+	// Other reports that the response is about another object, and that there is no evidence of a webhook that renames
 	// objects. The finding is Lost.
 	Other bool
 	// Permission reports that the user lacks the permission for the POST.
@@ -73,8 +73,8 @@ const (
 
 	// The finding about AskTime:
 
-	// ServerTime means that the response has the server's time, or zero if it has none. If the request failed, the
-	// finding is Unread.
+	// ServerTime means that there is a response. Its time is the server's, or zero if the response has none. If the
+	// request failed, the finding is Unread.
 	ServerTime
 )
 

@@ -127,9 +127,9 @@ func (m *Machine) beforeNextName(f Finding) step {
 	return failed
 }
 
-// asClientGo returns the step that client-go takes in kubectl. asClientGo sends a POST again, up to ten times, if a
-// 429 or 5xx has a Retry-After. If the server picks the name, a lost POST could create a second object. Then it is
-// not sent again.
+// asClientGo returns the step that client-go takes in kubectl. asClientGo sends a POST again, up to ten times, if a 429
+// or 5xx has a Retry-After. If the server picks the name, a lost POST could create a second object. So that POST is not
+// sent again.
 func (m *Machine) asClientGo(f Finding, s step) step {
 	switch {
 	case m.last.Resend && m.counts.resent < maxResent && (f == NotStored || m.config.Fixed):

@@ -77,7 +77,7 @@ func Outlive(ctx context.Context, grace time.Duration) (context.Context, context
 	return longer, func() { stop(); cancel() }
 }
 
-// sleep waits until a time. The end of ctx ends the pause. If ctx has already ended, the end of requests does.
+// sleep waits until a time, or until ctx ends. If ctx has already ended, sleep waits until requests ends instead.
 func sleep(ctx, requests context.Context, until time.Time) {
 	if ctx.Err() != nil {
 		ctx = requests

@@ -55,7 +55,7 @@ var (
 	}
 	afterGet = map[Finding]struct{ clean, wasRejected, wasDenied, inDoubt step }{
 		Ours:         {created, created, created, created},
-		Foreign:      {nextName, failed, failed, unknown}, // in doubt: a copy of our POST can come after it
+		Foreign:      {nextName, failed, failed, unknown}, // in doubt: a copy of our POST can arrive later
 		Unclear:      {unknown, unknown, unknown, unknown},
 		Absent:       {postLater, failed, recheck, postLater},
 		NoPermission: {nextName, failed, unknown, unknown}, // denied: an earlier copy can have used up the quota

@@ -10,8 +10,7 @@ import (
 
 const ourID = "ours"
 
-// world is a server with one name pool, and all that can happen to it. Time
-// passes in the pauses of a machine only.
+// world is a server with one name pool, and all events that can change it. Time passes only while a machine pauses.
 type world struct {
 	*choices.Choices
 	model         model
@@ -34,7 +33,7 @@ type world struct {
 	freed      bool // another client deleted the holder of a name
 	hedged     bool // a proxy sent a POST of ours twice
 	refused    bool // the last POST had another response than a conflict
-	denied     bool // it may have had that because of an earlier copy
+	denied     bool // an earlier copy may have caused this response
 	resent     bool // a POST was carried out, and the response has a Retry-After
 	unknowable bool // a killed run has left an object that the next one can't find
 }
@@ -44,7 +43,7 @@ type stripped struct{ id, label bool }
 
 // holder is an object under a name.
 type holder struct {
-	id      string // of its creation; another's object may have none
+	id      string // the creation ID; objects of others may have none
 	created time.Time
 }
 
@@ -60,7 +59,7 @@ const (
 	// hedge is how long the first copy of a POST can be in flight after the second copy was denied. If it were
 	// longer, no client could exclude a late copy.
 	hedge = 12 * time.Second
-	// clocksApart is how far one API server's clock may be before another's.
+	// clocksApart is the largest difference between the clocks of two API servers.
 	clocksApart = 4 * time.Second
 	// grace is the time to read back after an interrupt.
 	grace = 5 * time.Second
@@ -73,7 +72,7 @@ func newWorld(c *choices.Choices, m model) *world {
 	}
 }
 
-// drive runs a machine to its end; killed reports that it was killed before.
+// drive runs a machine to its end. killed is true if the client was killed earlier.
 func (w *world) drive(m *Machine) (done Done, killed bool) {
 	for {
 		var o Observation
@@ -111,7 +110,7 @@ func (w *world) wait(m *Machine, until time.Time) {
 	}
 }
 
-// strip returns whether the server removes the ID and the label. The model chooses this when it first matters.
+// strip reports whether the server removes the ID and the label. The model chooses this at the first call.
 func (w *world) strip() stripped {
 	if w.strips == nil {
 		all := []stripped{{}, {id: true}}
@@ -140,8 +139,8 @@ func (w *world) listed() bool {
 	return w.model.keyed && w.alive() > 0 && !w.strip().label && !w.strip().id
 }
 
-// meddle lets others act before a request: a late POST lands, the name is
-// taken, its object is deleted.
+// meddle lets others act before a request: a late POST is stored, another client takes the name, or its object is
+// deleted.
 func (w *world) meddle(name string) {
 	w.landDue()
 	if w.model.interrupts && w.Choose(2) == 1 && w.interruptedAt.IsZero() {
@@ -171,7 +170,7 @@ func (w *world) meddle(name string) {
 
 func (w *world) put(name, id string) { w.names[name] = &holder{id, w.now.Truncate(time.Second)} }
 
-// store stores our object under the name, or under the one that a webhook picks.
+// store stores our object under the name, or under another name that a webhook picks.
 func (w *world) store(name string) bool {
 	if w.model.renames {
 		w.picked++
@@ -229,7 +228,7 @@ func (w *world) post(name string) (o Observation) {
 	return Observation{Finding: Stored}
 }
 
-// inject is the fault that meets a POST of the name: nil for none.
+// inject chooses a fault for a POST of the name, and returns the faulty response, or nil without a fault.
 func (w *world) inject(name string) *Observation {
 	late := func(by time.Time) { w.late = append(w.late, &delayed{name, by}) }
 	another := Observation{Finding: Lost, Other: true}
@@ -255,7 +254,7 @@ func (w *world) inject(name string) *Observation {
 		func() Observation { w.store(name); return another },
 		func() Observation { late(time.Time{}); return another },
 		func() Observation { w.always = &another; w.store(name); return another },
-		func() Observation { // a proxy sends it twice, and the second is denied before the first lands
+		func() Observation { // a proxy sends it twice, and the second is denied before the first is stored
 			w.hedged = true
 			late(w.now.Add(hedge))
 			return Observation{Finding: Denied}
@@ -275,7 +274,7 @@ func (w *world) inject(name string) *Observation {
 		})
 	}
 	for _, second := range []Observation{{Finding: Unauthorized}, {Finding: Rejected, Permission: true}} {
-		faults = append(faults, func() Observation { // and by then the credential has ended
+		faults = append(faults, func() Observation { // and by then the credential has expired
 			w.hedged = w.store(name) || w.hedged
 			w.locked = true
 			return second
@@ -312,8 +311,8 @@ func (w *world) get(name string) Observation {
 	return Observation{Finding: Foreign}
 }
 
-// time returns the server's time, a response without it, or no response. The clock of
-// another API server, which set the creation times, may be behind.
+// time returns the server's time, a response without it, or no response. Creation times are from another API server,
+// whose clock may be behind.
 func (w *world) time() Observation {
 	now := Observation{Finding: ServerTime, Time: w.now}
 	if w.model.calm {

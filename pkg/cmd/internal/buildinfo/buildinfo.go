@@ -9,8 +9,8 @@ const Name = "genname"
 // release is the version of a release build, set by the linker.
 var release string
 
-// Version returns the version of the release. For "go install", it is the version of the module, and otherwise
-// "devel".
+// Version returns the version of the release. After "go install", the result is the version of the module. Other builds
+// have the version "devel".
 func Version() string {
 	if release != "" {
 		return release

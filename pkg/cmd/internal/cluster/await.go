@@ -32,7 +32,7 @@ type ServerWait struct {
 	Print func(line string)
 }
 
-// lostWithin is the time in which a response is lost with its connection, and not because the server is unreachable.
+// If a request fails within lostWithin, Await retries without a warning: perhaps only this response was lost.
 const lostWithin = time.Second
 
 // Await calls ask until there is a response. Await retries while the server is unreachable, and until the server is
@@ -68,8 +68,8 @@ func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 	}
 }
 
-// AwaitAny calls ask until there is any response, or the time of wait is over. A later request reports an error
-// that another attempt would not change.
+// AwaitAny calls ask until the server responds, even with an error, or the time of wait is over. A later request
+// reports the error.
 func AwaitAny(ctx context.Context, config *rest.Config, wait ServerWait, ask func() error) error {
 	if isDefaultServer(config.Host) {
 		return nil
@@ -101,7 +101,7 @@ func (c *Cluster) untilReady(
 	}
 }
 
-// readyz returns why the server isn't ready, or nil.
+// readyz returns the reason why the server isn't ready, or nil.
 func (c *Cluster) readyz(ctx context.Context) error {
 	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
 	if err != nil {
@@ -110,8 +110,8 @@ func (c *Cluster) readyz(ctx context.Context) error {
 	return client.RESTClient().Get().MaxRetries(0).AbsPath("/readyz").Do(ctx).Error()
 }
 
-// Report prints that the server is unreachable, and why, or without a cause that it is
-// reachable again after a time.
+// Report prints that the server is unreachable because of cause. If cause is nil, Report prints that it is reachable
+// again.
 func (p ServerWait) Report(cause error, after time.Duration) {
 	if cause == nil {
 		p.Print(fmt.Sprintf("The server is reachable again after %.0f s", after.Seconds()))

@@ -34,7 +34,7 @@ type comingBack struct {
 	mu        sync.Mutex
 	refuse    int   // dials
 	responses []int // status codes of requests
-	readyz    int   // that of each request whether it is ready, if not 0
+	readyz    int   // the status of /readyz, if not 0
 	asked     []string
 }
 
@@ -69,14 +69,14 @@ func (b *comingBack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, `{"gitVersion":"v1.36.0","items":[]}`)
 }
 
-// start returns how to reach the server.
+// start starts the server, and returns a configuration for it.
 func (b *comingBack) start(t *testing.T) *rest.Config {
 	server := httptest.NewServer(b)
 	t.Cleanup(server.Close)
 	return &rest.Config{Host: server.URL, Dial: b.dial}
 }
 
-// New waits for an unreachable server until it is ready, and prints both.
+// New waits for an unreachable server until it is ready, and prints that it waits and that the wait is over.
 func TestNewWaitsForTheServer(t *testing.T) {
 	back := &comingBack{refuse: 2, responses: []int{http.StatusInternalServerError}}
 	var printed []string
@@ -136,7 +136,7 @@ func TestAwait(t *testing.T) {
 	if err := c.Await(ctx, func() error { asked++; return responses[asked-1] }); !errors.Is(err, wrong) || asked != 3 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
-	// A server that is ready knows them.
+	// A server that is ready knows its types.
 	asked, responses = 0, []error{io.ErrUnexpectedEOF, io.ErrUnexpectedEOF, forbidden}
 	if err := c.Await(ctx, func() error { asked++; return responses[asked-1] }); !errors.Is(err, forbidden) || asked != 3 {
 		t.Errorf("asked %d times: %v", asked, err)
@@ -195,7 +195,7 @@ func TestMayRecover(t *testing.T) {
 	}
 }
 
-// AwaitAny is content with any response, and waits only while there is none.
+// AwaitAny accepts any response, also an error of the server, and waits only while there is none.
 func TestAwaitAny(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: errors.New("refused")}
 	for name, test := range map[string]struct {

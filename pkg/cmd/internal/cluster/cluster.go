@@ -39,9 +39,8 @@ type Cluster struct {
 	serverWait ServerWait
 }
 
-// near is the longest round trip to a server that is taken to be on a fast network.
-// There compression costs more time than it saves, and it costs kube-apiserver
-// more than encoding the list does.
+// near is the longest round trip to a server that counts as near, on a fast network. There compression costs more time
+// than it saves, and it costs kube-apiserver more than encoding the list does.
 const near = 5 * time.Millisecond
 
 // New gets the server's version. New gets the server's attempts in the background, because they are needed last,
@@ -99,8 +98,8 @@ func (c *Cluster) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, 
 	return c.server.RetriesOf(api)
 }
 
-// Resources returns the named resource types, or all that the server has, without cluster-scoped types if a namespace
-// is counted. Resources waits for the server.
+// Resources returns the named resource types, or all types of the server. If a namespace is counted, it omits
+// cluster-scoped types. Resources waits for the server.
 func (c *Cluster) Resources(
 	ctx context.Context, named []string, namespace string,
 ) (found []census.Resource, skipped []census.Skipped, err error) {
@@ -114,7 +113,7 @@ func (c *Cluster) Resources(
 	return found, skipped, err
 }
 
-// resources returns the resource types of now.
+// resources returns the resource types that the server has now.
 func (c *Cluster) resources(
 	ctx context.Context, named []string, namespace string,
 ) ([]census.Resource, []census.Skipped, error) {
@@ -259,7 +258,7 @@ func ShowScan(stderr *terminal.Stderr) func(census.Progress) {
 	}
 }
 
-// identityTimeout bounds requests for the identity of a cluster, which a report can do without.
+// identityTimeout limits requests for the identity of a cluster. A report is possible without the identity.
 const identityTimeout = 5 * time.Second
 
 // UID returns the UID of the namespace kube-system, which no two clusters share, or
@@ -278,8 +277,8 @@ func (c *Cluster) UID(ctx context.Context) string {
 	return string(namespace.UID)
 }
 
-// MinClockSkew is the least difference between the clocks of the server and of this computer that
-// matters. The server's time comes in whole seconds, and after a round trip.
+// MinClockSkew is the least difference between the clocks of the server and of this computer that matters. A smaller
+// difference can be an error of measurement: the server's time has whole seconds, and arrives after a round trip.
 const MinClockSkew = 30 * time.Second
 
 // Now returns the server's time, and how far the server's clock is ahead of this computer's. The time is zero if the
@@ -347,8 +346,8 @@ func (t *Types) Skipped() []census.Skipped {
 	return t.skipped
 }
 
-// Discover finds the types that there are now. A known type stays if its group can't be
-// discovered. Of named types it finds the versions that the server has now.
+// Discover finds the types that there are now. A known type stays if its group can't be discovered. If the user named
+// types, Discover finds only these, in the versions that the server has now.
 func (t *Types) Discover(ctx context.Context) ([]census.Resource, error) {
 	found, skipped, err := t.find(ctx)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 )
 
-// factory is one of a configuration alone.
+// factory is a factory that has only a configuration.
 type factory struct {
 	cmdutil.Factory
 	config *rest.Config

@@ -36,7 +36,7 @@ func inTime(conn *connection.Connection, directive cobra.ShellCompDirective, fin
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 		defer cancel()
 		conn.DisablePrompts()
-		var mu sync.Mutex // guards offered, because find can go on after ctx is done
+		var mu sync.Mutex // guards offered, because find can continue after ctx is done
 		offered, done := map[string]bool{}, make(chan struct{})
 		go func() {
 			defer close(done)
@@ -185,7 +185,7 @@ func eachObject(
 		return err
 	}
 	config = rest.CopyConfig(config)
-	config.WarningHandler = rest.NoWarnings{} // Tab has no line for them
+	config.WarningHandler = rest.NoWarnings{} // completion has no line for warnings
 	reader, err := (&census.Scanner{Config: config}).Reader()
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// completed returns the values that find offers for word, and the time of that, by a fake clock.
+// completed returns the values that find offers for word, and the time that find needs by a fake clock.
 func completed(t *testing.T, find finder, word string) (got []string, took time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

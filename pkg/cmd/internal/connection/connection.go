@@ -67,7 +67,7 @@ func Reaching(cmd *cobra.Command) string {
 	})...)
 }
 
-// warningCounter is the part of client-go's writer of warnings that is used.
+// warningCounter has the methods of client-go's warning writer that the connection uses.
 type warningCounter interface {
 	rest.WarningHandler
 	WarningCount() int
@@ -80,7 +80,7 @@ func (w inertWarnings) HandleWarningHeader(code int, agent, message string) {
 	w.warningCounter.HandleWarningHeader(code, agent, terminal.Escaped(message))
 }
 
-// New returns a connection as its flags are before the command line is read.
+// New returns a connection whose flags have their defaults.
 func New(streams genericiooptions.IOStreams) *Connection {
 	c := &Connection{streams: streams}
 	c.flags = genericclioptions.NewConfigFlags(true).
@@ -102,7 +102,7 @@ var initLogs = sync.OnceFunc(func() {
 	log.SetOutput(printableLog{})
 })
 
-// printableLog writes the log of libraries. kustomize logs names in files, which others can have written.
+// printableLog writes the log of libraries. Its text is escaped, because kustomize logs names from files of others.
 type printableLog struct{}
 
 func (printableLog) Write(text []byte) (int, error) {

@@ -70,7 +70,7 @@ func (d *deadlines) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, io.EOF
 }
 
-// A create that continues after an interrupt has a deadline, too. It is that of the configuration, or
+// A create that continues after an interrupt has a deadline, too. The deadline is the timeout of the configuration, or
 // a minute.
 func TestUninterruptedRequestsHaveADeadline(t *testing.T) {
 	for configured, want := range map[time.Duration]time.Duration{0: time.Minute, time.Second: time.Second} {

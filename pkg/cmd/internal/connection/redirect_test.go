@@ -42,7 +42,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// redirected sends a request to a server that redirects /from to /to of the server given, which is itself if empty.
+// redirected sends a request to a server that redirects /from to /to of the server to, or of itself if to is empty.
 func redirected(t *testing.T, code int, method, to string) (received []string, err error) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		received = append(received, r.Method+" "+r.URL.Path)

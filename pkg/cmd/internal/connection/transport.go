@@ -20,7 +20,7 @@ func Uninterrupted(config *rest.Config) *rest.Config {
 	return config
 }
 
-// uninterrupted identifies requests that boundedTransport shall not interrupt.
+// uninterrupted marks requests that boundedTransport must not interrupt.
 type uninterrupted struct{ next http.RoundTripper }
 
 type uninterruptedKey struct{}
@@ -33,9 +33,9 @@ func (t uninterrupted) RoundTrip(req *http.Request) (*http.Response, error) {
 func (t uninterrupted) WrappedRoundTripper() http.RoundTripper { return t.next }
 
 // boundedTransport ends requests after a time limit, and when the user interrupts. A Retry-After that is longer than
-// the limit is no reason to wait. boundedTransport is needed because
-// kubectl's own code sends many requests without a context (discovery, schemas). The limit applies to all requests of
-// the plugin. Engines set a shorter limit for requests whose result can be missing.
+// the limit is no reason to wait. boundedTransport is needed because kubectl's own code sends many requests without a
+// context (discovery, schemas). The limit applies to all requests of the plugin. Engines set a shorter limit for
+// requests that they can do without.
 type boundedTransport struct {
 	next       http.RoundTripper
 	connection *Connection
@@ -64,8 +64,8 @@ func (t *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 	return resp, nil
 }
 
-// bound returns the context of a request. A watch has no deadline, because its timeoutSeconds
-// limits it, and its reader closes a watch without events. Neither has a stream of logs.
+// bound returns the context of a request. Streams of logs have no deadline, nor has a watch: its timeoutSeconds and its
+// reader end it.
 func (t *boundedTransport) bound(req *http.Request) (context.Context, context.CancelFunc) {
 	if query := req.URL.Query(); query.Get("watch") == "true" || query.Get("follow") == "true" {
 		return context.WithCancel(req.Context())
@@ -95,8 +95,8 @@ type sameServer struct {
 	server *url.URL
 }
 
-// ofServer returns the wrapper for the server of config. Without a usable server, it returns next, because no client
-// can be made of config.
+// ofServer returns the wrapper for the server of config. If config has no usable server, it returns next, because no
+// client can use such a configuration.
 func ofServer(config *rest.Config) func(http.RoundTripper) http.RoundTripper {
 	server, _, err := rest.DefaultServerUrlFor(config)
 	return func(next http.RoundTripper) http.RoundTripper {
@@ -117,7 +117,8 @@ func (t sameServer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(req)
 }
 
-// refusal returns the reason why a request must not be sent, or nil. A request after a redirect has its response.
+// refusal returns the reason why a request must not be sent, or nil. If the request follows a redirect, req.Response is
+// the redirect.
 func (t sameServer) refusal(req *http.Request) error {
 	if req.URL.Scheme != t.server.Scheme || req.URL.Host != t.server.Host {
 		return fmt.Errorf("refused to send the request to %s://%s, because the kubeconfig has the server %s://%s",

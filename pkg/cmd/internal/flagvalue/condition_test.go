@@ -92,7 +92,7 @@ func objectOf(t *testing.T, text string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	data, err := yaml.YAMLToJSON([]byte(text))
 	if err == nil {
-		err = json.Unmarshal(data, &object.Object) // with whole numbers as a client has them
+		err = json.Unmarshal(data, &object.Object) // decodes whole numbers as int64, as a client does
 	}
 	if err != nil {
 		t.Fatal(err)

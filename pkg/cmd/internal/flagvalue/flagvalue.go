@@ -142,7 +142,7 @@ func (d Duration) String() string {
 // Type names the value in help.
 func (d *Duration) Type() string { return "duration" }
 
-// MaxAttempts keeps numbers of attempts, and products of two, sane.
+// MaxAttempts limits numbers of attempts, so that the product of two of them can't overflow.
 const MaxAttempts = 1024
 
 // Attempts is the flag --server-attempts: auto, or a number of attempts.
@@ -188,8 +188,8 @@ func (a *Attempts) Or(known v1alpha1.Retries) v1alpha1.Retries {
 	return known
 }
 
-// Words returns the flags that the user has set, as words of a command line, as far as repeats is true for their names.
-// The user and the password of a URL are replaced.
+// Words returns the flags that the user has set as words of a command line. It omits flags for whose names repeats is
+// false. The user and the password of a URL are replaced.
 func Words(flags *pflag.FlagSet, repeats func(name string) bool) (words []string) {
 	flags.VisitAll(func(flag *pflag.Flag) {
 		if !flag.Changed || !repeats(flag.Name) {

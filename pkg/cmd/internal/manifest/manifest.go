@@ -39,8 +39,8 @@ type Types struct {
 	mapper mapper
 }
 
-// NewTypes returns Types. again decides whether the server's types are requested again for a type that the server
-// lacks, because a document can add the type.
+// NewTypes returns Types. If the server lacks a type, again decides whether to request the server's types once more,
+// because a document can add types.
 func NewTypes(getter genericclioptions.RESTClientGetter, again func() bool) *Types {
 	return &Types{getter, mapper{again: again, known: map[kindIn]*meta.RESTMapping{}}}
 }

@@ -26,14 +26,14 @@ const (
 
 // Texts finds text in the files of -f that kubectl's reader ignores or changes, although it reports no error.
 type Texts struct {
-	// Warn is called with each place of such text.
+	// Warn gets a warning for each place that has such text.
 	Warn func(text string)
 
 	stdin strings.Builder
 	last  string // the file of the last document
 }
 
-// FilenameParam is the function of this name. It also keeps the text of stdin.
+// FilenameParam calls the function FilenameParam, and also keeps the text of stdin.
 func (t *Texts) FilenameParam(
 	ctx context.Context, b *resource.Builder, in io.Reader, o *resource.FilenameOptions,
 ) (*resource.Builder, error) {
@@ -57,8 +57,8 @@ func (t *Texts) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Read records that the next document is of a source. When all documents of a source have been read, it checks the
-// text. The source after the last one is "".
+// Read records the source of the next document. When all documents of a source have been read, it checks the text. The
+// source after the last one is "".
 func (t *Texts) Read(source string) {
 	if t.last == source {
 		return
@@ -84,7 +84,7 @@ func (t *Texts) text(source string) []byte {
 	return text
 }
 
-// Explain adds to the error of reading the files that one of them is a page.
+// If a URL of -f returned a web page instead of a manifest, Explain adds this to the error of reading.
 func (t *Texts) Explain(ctx context.Context, err error, sources []string) error {
 	for _, source := range sources {
 		text := t.text(source)
@@ -98,7 +98,7 @@ func (t *Texts) Explain(ctx context.Context, err error, sources []string) error 
 	return err
 }
 
-// page returns the beginning of a page, or nothing.
+// page returns the beginning of the web page at url, or nothing.
 func page(ctx context.Context, url string) []byte {
 	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()

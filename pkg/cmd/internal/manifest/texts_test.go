@@ -60,7 +60,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// A long text of stdin is not kept, and passes.
+// A long text of stdin is not kept, and causes no warning.
 func TestLongStdin(t *testing.T) {
 	texts := &Texts{Warn: func(text string) { t.Error(text) }}
 	long := strings.NewReader("...\na\n" + strings.Repeat("x", maxText))
@@ -71,7 +71,7 @@ func TestLongStdin(t *testing.T) {
 	texts.Read("")
 }
 
-// The error of a page names it.
+// If a URL returns a web page, the error names the page.
 func TestPage(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "\n<!DOCTYPE html><html>"+r.URL.Path)

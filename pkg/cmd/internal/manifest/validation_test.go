@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/openapi"
 )
 
-// asked is kubectl's validation, which refuses all that it is asked about.
+// asked stands for kubectl's validation. It counts the calls, and refuses every document.
 type asked struct{ times int }
 
 var errAsked = errors.New("asked")
@@ -17,7 +17,7 @@ func (a *asked) ValidateBytes([]byte) error {
 	return errAsked
 }
 
-// served is a server's OpenAPI. The server doesn't return an empty document.
+// served is the OpenAPI of a server. For an empty document, the server returns an error.
 type served map[string]string
 
 func (s served) Paths() (map[string]openapi.GroupVersion, error) {

@@ -40,8 +40,7 @@ type Flags struct {
 	made     printers.ResourcePrinter // by the first Print
 }
 
-// NewFlags returns the flags as they are before the command line is read. own are
-// the formats that the command prints itself.
+// NewFlags returns flags that have their defaults. own are the formats that the command prints itself.
 func NewFlags(own ...string) *Flags {
 	flags := genericclioptions.NewPrintFlags("")
 	flags.NamePrintFlags = nil
@@ -55,7 +54,7 @@ func (f *Flags) AddFlags(cmd *cobra.Command) {
 	cmd.Flags().Lookup(name).Usage = fmt.Sprintf("Output format. One of: (%s).", strings.Join(f.formats(), ", "))
 	cmd.Flags().Lookup("show-managed-fields").Hidden = true // a report has no managedFields
 	offer := cobra.FixedCompletions(f.formats(), cobra.ShellCompDirectiveNoFileComp)
-	_ = cmd.RegisterFlagCompletionFunc(name, offer) // fails only for a flag that is not there
+	_ = cmd.RegisterFlagCompletionFunc(name, offer) // fails only for an unknown flag
 }
 
 // AddTableFlags gives a command that prints a table --no-headers, too.
@@ -239,7 +238,7 @@ func (w *CheckedWriter) Write(p []byte) (int, error) {
 // Err returns the first error of a write.
 func (w *CheckedWriter) Err() error { return w.err }
 
-// A bracket as JSON and XML can write it.
+// These are the forms of a bracket in JSON and XML.
 const (
 	jsonBracket = `\u005b`
 	xmlBracket  = "&#91;"

@@ -168,7 +168,7 @@ func TestCheckedWriter(t *testing.T) {
 	}
 }
 
-// No line of YAML is a command for a CI system, and readers get the same text, also from several documents.
+// No line of YAML is a command for a CI system, even with several documents. Readers get the same text.
 func TestInertYAML(t *testing.T) {
 	for _, format := range []string{"yaml", "kyaml"} {
 		for _, text := range []string{"a\n::add-mask::b", "a\n  ::add-mask::b\n", "##[add-mask]a", "a::b\nc", "a"} {
@@ -194,7 +194,7 @@ func TestInertYAML(t *testing.T) {
 	}
 }
 
-// No text in JSON or XML is a command for a CI system, also if several writes write it. Readers get the same text.
+// No text in JSON or XML is a command for a CI system, even if it is written in parts. Readers get the same text.
 func TestInert(t *testing.T) {
 	for _, text := range []string{"##[add-mask]a", "###vso[task]", "a##teamcity[b", "#[a]", "## [a]", "##-[a]", "[", "##[[", "##a##[b]"} {
 		data, err := json.Marshal(text)

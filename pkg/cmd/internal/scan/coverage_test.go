@@ -10,7 +10,7 @@ import (
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
-// Whether a report is complete, and the warnings about all that was not read.
+// A Coverage decides whether a report is complete, and has a warning for everything that was not read.
 func TestCoverage(t *testing.T) {
 	of := func(resources ...string) (types []census.Resource) {
 		for _, r := range resources {

@@ -1,5 +1,5 @@
-// Package scan owns what the commands share that read objects of a cluster: the flags of the scope, the session with
-// the server, and the way in which a report is shown. The package knows no command, and counts nothing.
+// Package scan owns the parts that all commands share if they read objects of a cluster: the flags of the scope, the
+// session with the server, and the way in which a report is shown. The package knows no command, and counts nothing.
 //
 // A command has five parts:
 //

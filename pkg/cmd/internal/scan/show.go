@@ -110,8 +110,8 @@ func (s *Session) Lines(lines []string) {
 	}
 }
 
-// skippedLines returns the warnings about all that was not read. Types that no user named, and that the
-// user can't list, share a line. command is the name of the command, for a hint.
+// skippedLines returns the warnings about everything that the command did not read. Types that no user named, and that
+// the user can't list, share a line. command is the name of the command, for a hint.
 func skippedLines(c census.Coverage, command string) (lines []string) {
 	each, forbidden := c.Warned()
 	for _, s := range each {

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// A report that can't be written has the exit code and the lines that it has otherwise, because a deletion with an
-// unknown outcome stays unknown.
+// A failed write of the report keeps the exit code and the lines of the command's own error. A deletion with an unknown
+// outcome, for example, stays unknown.
 func TestShowToAFullDisk(t *testing.T) {
 	unknown := &exitcode.Error{Code: exitcode.Unknown, Lines: []string{"To go on, run:"}}
 	for _, format := range []string{"json", "name"} {

@@ -10,8 +10,7 @@ import (
 const ellipsis = "…"
 
 // Shorten returns the table with shorter cells in the given columns, as long as a row is wider than width. leasts are
-// smallest widths of cells. Shorten shortens the columns in order to the first of these, before it continues with the
-// next.
+// minimum widths of cells. Shorten shortens each column to the first minimum, and only then each column to the next.
 func (t *Table) Shorten(width int, columns []string, leasts ...int) *Table {
 	short := &Table{Columns: t.Columns, below: t.below}
 	for _, row := range t.Rows {

@@ -48,7 +48,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// A terminal that cannot be painted is left as it was.
+// If painting fails, the terminal is restored.
 func TestScreenThatCannotBeWritten(t *testing.T) {
 	ptmx, tty := openTerminal(t, 24, 80)
 	readOnly, err := os.OpenFile(tty.Name(), os.O_RDONLY|syscall.O_NOCTTY, 0)

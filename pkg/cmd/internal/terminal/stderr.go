@@ -40,7 +40,7 @@ type Stderr struct {
 	stopped sync.WaitGroup
 
 	waiting sync.Mutex    // guards queue and written
-	queue   []string      // with the line that is being written
+	queue   []string      // includes the line that is being written
 	written chan struct{} // closed when the queue is empty again
 }
 
@@ -67,7 +67,7 @@ func (s *Stderr) Commands(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Verbatim is Line for text of another program, like a log. It stays as it is.
+// Verbatim is Line for text of another program, like a log. Verbatim doesn't change the text.
 func (s *Stderr) Verbatim(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +156,7 @@ func (s *Stderr) show() {
 	s.stopped.Go(func() { s.refresh(ended) })
 }
 
-// LogProgress is ShowProgress. But if stderr is no terminal, it writes the text as a line every 30 s.
+// LogProgress does the same as ShowProgress. If stderr is no terminal, it also writes the text as a line every 30 s.
 func (s *Stderr) LogProgress() {
 	if s.ShowProgress(); s.ended != nil {
 		return
@@ -212,7 +212,7 @@ func (s *Stderr) refresh(ended <-chan struct{}) {
 	}
 }
 
-// erase erases the progress if it is shown. The caller holds mu.
+// erase erases the progress if it is shown. The caller must hold mu.
 func (s *Stderr) erase() {
 	if s.shown {
 		s.rewrite("")

@@ -29,7 +29,7 @@ const (
 // Screen is a whole terminal that is painted repeatedly. The terminal's earlier content is restored at the end.
 type Screen struct {
 	in, out *os.File
-	quit    chan struct{} // closed when the user wants to
+	quit    chan struct{} // closed when the user quits
 	resized <-chan os.Signal
 	restore func()
 }
@@ -75,8 +75,8 @@ func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
 	return s, nil
 }
 
-// readKeys waits for a q or an interrupt, which is a character in raw mode. If none comes, readKeys ends with the
-// process, because nothing wakes it from a read.
+// readKeys waits for a q or an interrupt, which is a character in raw mode. If the user presses neither, readKeys runs
+// until the process ends, because nothing can stop its read.
 func (s *Screen) readKeys() {
 	var key [1]byte
 	for {

@@ -88,7 +88,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// A terminal gets lines that fit it, or fit a reader if it is wider. The text of other programs stays as it is.
+// A terminal gets lines that fit its width, but at most 100 columns. The text of other programs stays as it is.
 func TestVoiceWraps(t *testing.T) {
 	const sentence = "Warning: every word of this sentence is in a line of its own if a terminal is narrow, but not of this one, which is wide enough"
 	for columns, want := range map[uint16]int{40: 40, 80: 80, 200: readingWidth} {
@@ -210,7 +210,7 @@ func TestVoiceQueue(t *testing.T) {
 	}
 }
 
-// A child that outlives its program creates objects while wrap waits for the last lines. A sync.WaitGroup panicked.
+// A child of the program can create objects while wrap waits for the last lines. A sync.WaitGroup would panic.
 func TestVoiceQueueDuringFlush(*testing.T) {
 	v := NewStderr(io.Discard)
 	var all sync.WaitGroup

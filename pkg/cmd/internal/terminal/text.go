@@ -103,7 +103,7 @@ func TextWidth(w io.Writer) int {
 // quoted finds quoted words, which must not be broken. An apostrophe within a word doesn't begin one.
 var quoted = regexp.MustCompile(`"[^"]*"|\B'[^']*'\B`)
 
-// unbroken is the space that wordwrap doesn't break. In a wrapped line, all are spaces again.
+// unbroken is the space that wordwrap doesn't break. Wrap turns each into a space again.
 const unbroken = "\u00a0"
 
 // Wrap returns text in lines of at most the given width, broken between words. All lines except the first one are

@@ -2,9 +2,9 @@
 // protocol, its names can change before v1.
 package choices
 
-// Choices enumerates all sequences of choices, depth first. In each run of the model, it repeats a prefix of
-// choices from the run before, and chooses the first alternative from there on. Advance moves to the next prefix.
-// After Depth choices, it chooses the first alternative, which is the behavior without a fault.
+// Choices enumerates all sequences of choices, depth first. In each run of the model, it first repeats choices of the
+// previous run, and then always chooses the first alternative. Advance changes the repeated part. After Depth choices,
+// it chooses the first alternative, which is the behavior without a fault.
 type Choices struct {
 	Depth        int
 	Taken, width []int

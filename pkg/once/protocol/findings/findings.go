@@ -113,7 +113,7 @@ func tooLarge(s metav1.Status) bool {
 }
 
 // isFull reports whether etcd refuses writes because its database is full. etcd might have stored the object
-// nevertheless. Then it did so before the response, and a GET shows the object.
+// nevertheless. If so, etcd stored it before it responded, and a GET shows the object.
 func isFull(err error) bool {
 	var status *apierrors.StatusError
 	return errors.As(err, &status) && status.ErrStatus.Message == "etcdserver: mvcc: database space exceeded"

@@ -27,9 +27,9 @@ type Sent struct {
 	Once bool
 }
 
-// Stored returns the observation of a 2xx to a POST of the name, which is empty if the server picks it. kind is
-// the kind of the object in the response, or empty if it isn't known. If that object isn't the one that was sent,
-// the response counts as lost.
+// Stored returns the observation of a 2xx response to a POST of the name. The name is empty if the server picks it.
+// kind is the kind of the object in the response, or empty if it isn't known. If that object isn't the one that was
+// sent, the response counts as lost.
 func (s Sent) Stored(name string, kind schema.GroupKind, got metav1.Object) protocol.Observation {
 	id := got.GetAnnotations()[derive.IDAnnotation]
 	switch {
@@ -58,8 +58,8 @@ func notSent(got metav1.Object) error {
 }
 
 // Refused returns the observation of the error of a POST of the name. If the error is about another object, the
-// response is lost, and other is the name of that object. The caller then reads that object. If that object has the
-// ID, the finding is Renamed. connected is that of OfPost.
+// response is lost, and other is the name of that object. The caller then reads that object. If that object has the ID,
+// the finding is Renamed. connected is the parameter of OfPost.
 //
 // An object without an ID can't be recognized. A refusal of such an object counts as it does in kubectl, except for
 // conflicts.
@@ -111,7 +111,7 @@ var ofClient = regexp.MustCompile(`^(r1-[0-9a-f]{32}|v1s?-[0-9a-f]{32}-\d+-\d+)$
 // errOther is the error of a GET whose response is about another object.
 var errOther = errors.New("the response is about another object")
 
-// NotHeld returns the observation of the error of a GET of the name. audited is that of OfGet.
+// NotHeld returns the observation of the error of a GET of the name. audited is the parameter of OfGet.
 func (s Sent) NotHeld(name string, err error, audited bool) protocol.Observation {
 	if s.isOther(Details(err), name) {
 		return protocol.Observation{Finding: protocol.Unread, Err: errOther}
@@ -125,8 +125,8 @@ func (s Sent) isHere(kind schema.GroupKind, got metav1.Object) bool {
 	return (kind.Empty() || kind == s.GroupKind) && (s.Namespace == "" || namespace == "" || namespace == s.Namespace)
 }
 
-// mayBePicked reports whether the server, or a webhook that keeps the prefix, can have picked this name for an
-// object without a fixed name.
+// mayBePicked reports whether an object without a fixed name can have got this name from the server, or from a webhook
+// that keeps the prefix.
 func (s Sent) mayBePicked(got metav1.Object) bool {
 	return !s.Fixed && (got.GetGenerateName() == s.Prefix || derive.GeneratedFrom(got.GetName(), s.Prefix))
 }
