@@ -44,9 +44,9 @@ type Option func(*Creator)
 // by accident is an error.
 var NoSecret = []byte("genname.dev/no-secret")
 
-// WithSecret derives annotations, names and digests with HMAC and the current secret, so that other users can't
-// compute them. A secret has 32 to 1,024 printable ASCII characters. A line break at its end is ignored. With an
-// unusable secret, each Create returns a permanent error.
+// WithSecret derives annotations, names and digests with HMAC and the current secret, so that other users can't compute
+// them. A secret has 32 to 1,024 printable ASCII characters. A line break at its end is ignored. If the secret is
+// unusable, each Create returns a permanent error.
 //
 // Create first reads the object under the name of each former secret, with one GET each. If the Creator had no secret
 // before, pass NoSecret as a former secret. Otherwise the Creator creates every object again. Remove NoSecret, and
@@ -89,8 +89,8 @@ type Outcome string
 const (
 	// Created means that this call received the server's 201.
 	Created Outcome = "Created"
-	// Found means that the object with this ID exists. An earlier call created it, or a request of this call whose
-	// response was lost.
+	// Found means that the object with this ID exists. Either an earlier call created it, or a request of this call
+	// whose response was lost.
 	Found Outcome = "Found"
 )
 
@@ -109,10 +109,10 @@ type Result struct {
 	// Compared reports that Create could compare the content. To compare, Create needs the annotation with the digest,
 	// computed by the same version with the same secret.
 	Compared bool
-	// Differs reports that the object was created with other content than that of this call, for example by an
-	// earlier version of the controller. Create compares the content as it was sent: metadata and all other fields,
-	// of status only values that are not empty. So later changes of the object don't count, with one exception: the
-	// data of a Secret is compared as the server has it. Without Compared, only that data can make Differs true.
+	// Differs reports that the object was created with other content than that of this call, for example by an earlier
+	// version of the controller. Create compares the content as it was sent: metadata and all other fields. In status,
+	// only values that are not empty count. So later changes of the object don't count, with one exception: the data of
+	// a Secret is compared as the server has it. Without Compared, only that data can make Differs true.
 	Differs bool
 	// Terminating reports that Object is being deleted. After it is deleted, Create creates the object again.
 	Terminating bool
@@ -123,8 +123,8 @@ type Result struct {
 // Create doesn't change it.
 //
 // Create retries requests without a clear response for up to 5 seconds, and returns as soon as the outcome is known.
-// One request has up to a minute. In that time, client-go waits and repeats the request if a 429 or 5xx has the header
-// Retry-After. Create sends nothing after ctx has ended. The errors are those of this package.
+// One request can take up to a minute. Within that minute, client-go waits and repeats the request if a 429 or 5xx has
+// the header Retry-After. Create sends nothing after ctx has ended. The errors are those of this package.
 func (c *Creator) Create(ctx context.Context, object runtime.Object, id ID) (Result, error) {
 	o, err := c.newOperation(ctx, object, id)
 	if err != nil {

@@ -25,9 +25,9 @@ func contentOf(object runtime.Object) (map[string]any, error) {
 }
 
 // withoutZeroStructs removes from content all fields whose value is a zero struct, at every depth. content is the
-// encoding of value. Whether an encoder writes a zero struct depends on the tags in the version of the library.
-// The removal can't make two different contents equal, because no other value of the field is encoded as nothing.
-// A pointer to a zero struct is kept, because it differs from nil.
+// encoding of value. The struct tags of the library's version decide whether an encoder writes a zero struct. The
+// removal can't make two different contents equal, because no other value of the field is encoded as nothing. A pointer
+// to a zero struct is kept, because it differs from nil.
 func withoutZeroStructs(value reflect.Value, content any) {
 	for value.Kind() == reflect.Pointer || value.Kind() == reflect.Interface {
 		value = value.Elem()

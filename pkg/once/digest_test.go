@@ -108,8 +108,8 @@ func TestDigestOfAnotherLibrary(t *testing.T) {
 	}
 }
 
-// An empty map or list counts. An empty selector selects all, and an absent one
-// nothing, or the object's own Pods.
+// An empty map or list counts. For example, an empty selector selects all Pods, and an absent selector none, or the
+// object's own.
 func TestDigestOfEmpty(t *testing.T) {
 	all := &metav1.LabelSelector{}
 	policy := func(namespaces *metav1.LabelSelector) runtime.Object {

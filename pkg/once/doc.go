@@ -13,12 +13,11 @@
 // the same ID finds the object or creates it, in this process or in another one.
 // Only [IsPermanent] errors need another reaction: return reconcile.TerminalError.
 //
-// Set the owner as the controller of the object. Create then finds its object even if
-// a webhook removed the annotations, and reports an object of another owner by
-// [ErrNotControlled].
+// Set the owner as the controller of the object. Create then finds its object even if a webhook removed the
+// annotations, and returns [ErrNotControlled] for an object of another owner.
 //
-// Cost: one POST. Create sends a GET only after a conflict, a refusal or a lost
-// response, and one for each former secret. It never lists and needs no cache.
+// Cost: one POST. Create sends a GET only after a conflict, a refusal or a lost response, and for each former secret.
+// It never lists and needs no cache.
 //
 // Don't use this package for an object with a fixed name: server-side apply is as
 // safe, and simpler. After the object was deleted, the next call creates it

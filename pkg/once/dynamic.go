@@ -19,8 +19,8 @@ import (
 )
 
 // Dynamic returns the Client of a dynamic client. mapper finds the resource of a kind. An example is
-// restmapper.NewDeferredDiscoveryRESTMapper. If the server has a new resource type, or no longer has one, the
-// Client resets mapper, if mapper has a Reset method.
+// restmapper.NewDeferredDiscoveryRESTMapper. If mapper has a Reset method, the Client calls it when the server has a
+// new resource type, or no longer has a type.
 //
 // All objects need an apiVersion and a kind, also typed objects.
 func Dynamic(client dynamic.Interface, mapper meta.RESTMapper) Client {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// changing is a transport to a server that is replaced, with other types.
+// changing is a transport to a server that the test replaces by a server with other types.
 type changing struct {
 	now atomic.Pointer[oncetest.Server]
 }
@@ -49,8 +49,8 @@ func worker() *unstructured.Unstructured {
 	}}
 }
 
-// A type that is new is found by the first call. A type that is created again under
-// another plural is found by the call after the refusal.
+// The first call finds a new type. If a type is created again under another plural, one call is refused, and the next
+// call finds the type.
 func TestTypeChanges(t *testing.T) {
 	var server changing
 	server.serve()

@@ -109,7 +109,7 @@ func (o *operation) unknown(ctx context.Context, doubt error) error {
 	return o.failure(ErrUnknown, ctx.Err(), text)
 }
 
-// failure returns an error of a kind. If text is empty, the text is that of the cause.
+// failure returns an error of a kind. If text is empty, the error has the text of the cause.
 func (o *operation) failure(kind, cause error, text string) error {
 	if text == "" && cause != nil {
 		text = cause.Error()

@@ -12,8 +12,8 @@ var (
 	ErrUnknown = errors.New("outcome unknown")
 	// ErrRefused means that the server refused the object, for example because an admission webhook denied it, and that
 	// a GET found no object. The error is also ErrRefused if the permissions create and get are both missing, or if the
-	// server doesn't have the resource type. An earlier call can then have created the object. After a lost response,
-	// the error is ErrUnknown, and also if a quota refused the object and the object can't be read. If a webhook can't
+	// server doesn't have the resource type. An earlier call can then have created the object. The error is ErrUnknown
+	// instead after a lost response, and if a quota refused the object and the object can't be read. If a webhook can't
 	// be called, Create first retries for a few seconds. The object can appear later, because client-go repeats some
 	// requests, and an earlier copy might still be in flight.
 	ErrRefused = errors.New("refused")
@@ -28,8 +28,8 @@ var (
 	ErrMismatch = errors.New("created with other content")
 	// ErrInterrupted means that the context ended before a POST was sent. The error wraps the context's error.
 	ErrInterrupted = errors.New("interrupted")
-	// ErrInvalid means that an argument is invalid, and that nothing was sent. A Client returns it for an object
-	// that it can't send.
+	// ErrInvalid means that an argument is invalid, and that nothing was sent. A Client returns ErrInvalid for an
+	// object that it can't send.
 	ErrInvalid = errors.New("invalid argument")
 )
 

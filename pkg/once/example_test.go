@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// A reconcile that handles each error. Only permanent errors end it: another call with the same arguments fails, too.
+// A reconcile that handles each error. Only permanent errors end it, because another call with the same arguments would
+// fail, too.
 func ExampleCreator_Create() {
 	creator := once.New(dynamicFor(oncetest.NewServer().Config()))
 	id, _ := once.FromKey("order-17")

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// Each response of docs/spec/findings.json has its finding, as client-go reads it.
+// Each response of docs/spec/findings.json, read by client-go, gets the finding in that file.
 func TestFindings(t *testing.T) {
 	text, err := os.ReadFile("../../docs/spec/findings.json")
 	if err != nil {

@@ -20,7 +20,7 @@ const Annotation = derive.IDAnnotation
 // String and read with ParseID. IDs contain no secret. The zero value is not an ID.
 type ID struct{ kind, first, second string }
 
-// The kinds of IDs, which begin their text.
+// The kinds of IDs. The text of an ID begins with its kind.
 const (
 	ofOwner  = "owner"
 	ofKey    = "key"
@@ -48,7 +48,7 @@ func ForOwner(owner metav1.Object, purpose string) (ID, error) {
 // hash.
 //
 // If the object exists and was created with other content, Create returns ErrMismatch. The data of a Secret counts only
-// with WithSecret. Without it, Create returns Found, and Result.Differs if the data on the server differs.
+// with WithSecret. Without WithSecret, Create returns Found, and sets Result.Differs if the data on the server differs.
 func FromKey(key string) (ID, error) {
 	if err := derive.CheckKey(key); err != nil {
 		return ID{}, invalid("%v", err)

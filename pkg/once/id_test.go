@@ -41,7 +41,7 @@ func idsOf(t *testing.T) []once.ID {
 	return ids
 }
 
-// The names and annotations are those of docs/spec/vectors.json.
+// The names and annotations equal those of docs/spec/vectors.json.
 func TestVectors(t *testing.T) {
 	byOwner, err := once.ForOwner(ownerOf("6b1f2d0e-8a55-4f4b-9a43-0c2f5d1f7a10"), "worker-3")
 	if err != nil {
@@ -88,7 +88,7 @@ func TestParseID(t *testing.T) {
 	}
 }
 
-// Other texts are refused with an error that doesn't have the text: it may be a key.
+// ParseID refuses other texts. The error doesn't contain the text, because it may be a key.
 func TestParseIDRefuses(t *testing.T) {
 	const digits = "0123456789abcdef0123456789abcdef"
 	for _, text := range []string{

@@ -63,7 +63,7 @@ func TestIsPermanent(t *testing.T) {
 	}
 }
 
-// nilContext and nilClient are pointers, whose nil isn't the nil of an interface.
+// nilContext and nilClient become nil pointers in an interface, which differ from a nil interface.
 type nilContext struct{ context.Context }
 
 type nilClient struct{ once.Client }
@@ -79,11 +79,11 @@ func (v value) DeepCopyObject() runtime.Object { return v }
 
 func (v value) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// embedding has the methods of the type that it embeds, so its copy is no embedding.
+// embedding has the DeepCopyObject of the type that it embeds, so a copy has another type.
 type embedding struct{ corev1.ConfigMap }
 
-// Bad arguments are permanent errors at once, and never panics. Among them are pointers that are nil, and objects that
-// can't be copied, have fields of wrong types, or can't be created.
+// For bad arguments, Create returns a permanent error at once, and never panics. Bad arguments are nil pointers, and
+// objects that can't be copied, have fields of wrong types, or can't be created.
 func TestArguments(t *testing.T) {
 	server, creator := newServerAndCreator()
 	dynamicClient := dynamic.NewForConfigOrDie(server.Config())

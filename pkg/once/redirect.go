@@ -15,23 +15,23 @@ var (
 	errOtherServer = errors.New("the server redirects the request to another server, and once doesn't follow it")
 )
 
-// A route observes the connections of one request, because the Client's transport belongs to the caller. net/http
-// follows redirects, also those of a POST, and client-go adds the credentials each time. Without net/http, a route sees
-// nothing.
+// A route observes the connections of one request. It doesn't replace the Client's transport, which belongs to the
+// caller. net/http follows redirects, also those of a POST, and client-go adds the credentials each time. If the
+// transport doesn't use net/http, a route sees nothing.
 type route struct {
 	cancel context.CancelCauseFunc
 
 	mu         sync.Mutex // the hooks are called by other goroutines
-	servers    []string   // of the first request: its server, and a proxy before the server
+	servers    []string   // of the first request: the server, and a proxy if there is one
 	named      bool       // servers has the name of the server
 	conn       net.Conn   // of the last request
 	redirected bool
 	elsewhere  bool // to another server
 }
 
-// observe returns a context for one request. The context ends before a redirect connects to another server. net/http
-// can use a connection that is ready although the context has ended, and doesn't always announce it. So the connection
-// is closed before a request to another server is written.
+// observe returns a context for one request. The context ends before a redirect connects to another server. But
+// net/http can use a ready connection although the context has ended, and doesn't always announce the connection. So
+// the route closes the connection before net/http writes a request to another server.
 func observe(ctx context.Context) (context.Context, *route) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	r := &route{cancel: cancel}
@@ -80,7 +80,7 @@ func (r *route) wrote(header string, values []string) {
 	}
 }
 
-// leave ends a request to another server, and closes its connection, if it has one. The caller holds mu.
+// leave ends a request to another server, and closes its connection, if it has one. The caller must hold mu.
 func (r *route) leave(conn net.Conn) {
 	r.redirected, r.elsewhere = true, true
 	r.cancel(errOtherServer)
@@ -89,8 +89,8 @@ func (r *route) leave(conn net.Conn) {
 	}
 }
 
-// end releases the context, and returns err, or the redirect that is its reason. A POST must not be redirected. If
-// there was no connection, the request was not sent.
+// end releases the context, and returns err, or an error about the redirect that caused err. A POST must not be
+// redirected. If there was no connection, the request was not sent.
 func (r *route) end(ctx context.Context, post bool, err error) error {
 	defer r.cancel(nil)
 	r.mu.Lock()

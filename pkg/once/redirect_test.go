@@ -43,7 +43,7 @@ func redirecting(server http.Handler, method string, code int, to string) http.H
 	})
 }
 
-// A POST that is redirected is lost, and no other server receives a request with the credentials.
+// The response to a redirected POST counts as lost, and no other server receives a request with the credentials.
 func TestRedirectOfPost(t *testing.T) {
 	for _, code := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 		for _, http2 := range []bool{false, true} {
@@ -71,8 +71,8 @@ func TestRedirectOfPost(t *testing.T) {
 	}
 }
 
-// ready sends requests as net/http does when a connection is ready: their context doesn't end, because net/http chooses
-// at random between the connection and the end of the context. Over HTTP/2, the connection can be unannounced.
+// ready sends requests whose context doesn't end. net/http does the same at random: it chooses between a ready
+// connection and the end of the context. Over HTTP/2, net/http can use a connection without a call of the hooks.
 type ready struct {
 	http.RoundTripper
 	unannounced bool

@@ -39,8 +39,8 @@ func wantError(t *testing.T, object *corev1.ConfigMap, result once.Result, err, 
 	}
 }
 
-// If the name is taken three times, and its object is never found, the outcome is
-// unknown: the reader may be a cache.
+// If the name is taken three times, and a GET never finds its object, the outcome is unknown, because a cache may serve
+// the GETs.
 func TestConflictWithoutObject(t *testing.T) {
 	server, object := oncetest.NewServer(), configMap()
 	mustCreate(t, creatorFor(server), configMap(), idOf(t), once.Created)
@@ -81,8 +81,8 @@ func ownedBy(uid types.UID, controller bool) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: uid, Controller: &controller}}
 }
 
-// The annotation shows to which create the object of the name belongs, and its controller must be the one that was
-// sent. Without the annotation, only the controller can show that the object is ours.
+// The annotation shows which create the object belongs to. The object must also have the controller that was sent.
+// Without the annotation, only the controller can show that the object is ours.
 func TestHolder(t *testing.T) {
 	ours, others, another := ownedBy(owner.UID, true), ownedBy("another", true), once.NewID().String()
 	for name, test := range map[string]struct {
@@ -192,8 +192,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A quota refuses the second copy of a POST because of the first. The object exists. Later calls would be refused, too,
-// because a server checks the quota before the name.
+// The first copy of a POST creates the object and uses up a quota. The quota then refuses the second copy. Later calls
+// would be refused, too, because a server checks the quota before the name.
 func TestQuotaUsedUpByACopy(t *testing.T) {
 	server := oncetest.NewServer()
 	server.Next("create", "configmaps", oncetest.AfterStore(oncetest.QuotaExceeded))

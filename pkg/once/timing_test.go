@@ -14,8 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// Nothing is sent once the context is done, in the pause before a retry, too. The
-// call returns at once.
+// If the context ends in the pause before a retry, nothing more is sent, and the call returns at once.
 func TestInterruptedInPause(t *testing.T) {
 	for name, test := range map[string]struct {
 		verb  string
@@ -79,8 +78,8 @@ func TestInterruptedInRequest(t *testing.T) {
 	}
 }
 
-// Requests without a clear response are repeated for 5 seconds. Then the outcome is unknown. client-go waits for a
-// Retry-After during a request, so a request has a limit.
+// Requests without a clear response are repeated for 5 seconds. Then the outcome is unknown. A request also has a time
+// limit, because client-go waits for a Retry-After during a request.
 func TestEndOfRetries(t *testing.T) {
 	for name, test := range map[string]struct {
 		prepare func(*oncetest.Server)

@@ -31,7 +31,7 @@ func mustCreate(t *testing.T, creator *once.Creator, object runtime.Object, id o
 	return result
 }
 
-// A secret that can't be used is a permanent error, which doesn't show it.
+// An unusable secret causes a permanent error. The error doesn't show the secret.
 func TestUnusableSecrets(t *testing.T) {
 	server := oncetest.NewServer()
 	for name, option := range map[string]once.Option{
@@ -90,8 +90,8 @@ func TestNameBeforeTheFirstRequest(t *testing.T) {
 	}
 }
 
-// An object of a former secret, or of the time without one, is found. Without
-// the former secret it is created again.
+// Create finds an object of a former secret, or of the time without a secret. Without that former secret, it creates
+// the object again.
 func TestFormerSecrets(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, now []once.Option
@@ -138,7 +138,7 @@ func TestFormerSecretCannotBeRead(t *testing.T) {
 }
 
 // If a policy removes the digest, or the digest has another version, the object doesn't differ. So a controller that
-// deletes and creates again on Differs doesn't repeat its work.
+// replaces objects that differ doesn't replace this object again and again.
 func TestDigestCannotBeCompared(t *testing.T) {
 	byKey := keyID(t, "order-17")
 	for name, digest := range map[string]string{"removed": "", "another version": "d2-0", "with a secret": "d1s-0"} {

@@ -30,14 +30,14 @@ import (
 type runner struct {
 	t        *testing.T
 	inputs   map[string]string
-	env      []string // besides that of the process. The later of two values counts
+	env      []string // in addition to the environment of the process. The later of two values counts
 	bin      string   // more programs
 	dir      string   // the directory of the workflow
 	releases string   // the server with the releases
 
 	outputs  map[string]string
 	printed  string
-	commands []string // the workflow commands that the runner executed, but for annotations
+	commands []string // the workflow commands that the runner executed, except annotations
 	code     int      // of the step that ended the run
 }
 
@@ -287,8 +287,8 @@ func TestAction(t *testing.T) {
 }
 
 // The action outputs names and the exit code. It executes nothing in its inputs, and the runner executes nothing in the
-// output of the program. The program doesn't run if an input has an unclear value. GitHub gives workflows of forks empty
-// secrets. The program gets them as they are, and refuses them.
+// output of the program. The program doesn't run if an input has an unclear value. GitHub gives workflows of forks
+// empty secrets. The action passes them on, and the program refuses them.
 func TestActionRuns(t *testing.T) {
 	t.Parallel()
 	const hostile = "::add-mask::a\n##[add-mask]a\nnames=a\nEND"
@@ -298,7 +298,7 @@ func TestActionRuns(t *testing.T) {
 		command, args string
 		inputs        map[string]string // the defaults of the action if absent
 		code          int
-		asked, names  string // what the program gets, and the action outputs
+		asked, names  string // the program's arguments, and the action's output
 		printed       string
 	}{
 		{"lint", "-f $(touch x) *", nil, 3, "key:none secret:none lint -f $(touch x) *", "", ""},

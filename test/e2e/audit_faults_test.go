@@ -48,7 +48,7 @@ func TestAuditCompressesFromAfar(t *testing.T) {
 	}
 }
 
-// The metrics are megabytes and take a big server seconds. The scan continues meanwhile.
+// A big server needs seconds for its metrics, which have megabytes. The scan continues meanwhile.
 func TestAuditWithSlowMetrics(t *testing.T) {
 	t.Parallel()
 	listed, isListed := context.WithCancel(t.Context())
@@ -71,8 +71,8 @@ func TestAuditWithSlowMetrics(t *testing.T) {
 // incomplete is the last line of an audit that couldn't read everything.
 const incomplete = "error: the audit could not read everything, so its counts are lower bounds. The warnings above name the missing parts\n"
 
-// A list of APIServices that fails is no missing permission. Nothing else shows which APIs are
-// unavailable, so the audit reports the failure.
+// If the list of APIServices fails, the audit reports the failure, because nothing else shows which APIs are
+// unavailable.
 func TestAuditWithoutAPIServices(t *testing.T) {
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if !strings.HasSuffix(r.URL.Path, "/apis/apiregistration.k8s.io/v1/apiservices") || r.URL.Query().Has("limit") {
@@ -83,5 +83,5 @@ func TestAuditWithoutAPIServices(t *testing.T) {
 	u := harness.As(t, proxy.Config)
 	const warning = "Warning: skipped apiregistration.k8s.io: can't find out which APIs other servers serve: list apiservices: "
 	u.Run("audit", "-n", "default").Has(t, 1, warning, incomplete)
-	u.Run("audit", "configmaps", "-n", "default").Has(t, 0) // a type that was named does not depend on it
+	u.Run("audit", "configmaps", "-n", "default").Has(t, 0) // a named type does not depend on that list
 }

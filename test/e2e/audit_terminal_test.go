@@ -70,7 +70,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		args, progress string
-		request        int64 // about ConfigMaps that waits for the progress
+		request        int64 // the request about ConfigMaps that waits for the progress
 	}{
 		{"audit configmaps", "\r0 of 1 type, 0 objects  ", 1},
 		{"create -f " + harness.File(t, "two.yaml", configMap+"---"+configMap), "\r1 created, 0 exist, 0 failed, 0 unknown, 0 not attempted  ", 2},

@@ -36,7 +36,7 @@ func reviewsAhead(ahead time.Duration) func(*http.Request) faultproxy.Fault {
 	}
 }
 
-// Times are those of the server. A warning reports a local clock that differs.
+// The audit uses the server's time, and warns of a local clock that differs.
 func TestAuditByTheTimeOfTheServer(t *testing.T) {
 	t.Parallel()
 	ns := demos(t, 10)

@@ -89,7 +89,7 @@ func completion(t *testing.T, cp *controlplane.ControlPlane) {
 			return nil
 		})
 	}
-	// The next tests count all objects.
+	// Later tests count all objects, so this test deletes its own.
 	u.Run("prune", "configmaps/demo-", "configmaps/other-", "--older-than=0s", "--yes").Has(t, 0)
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// createThing creates a Thing of the group, whose response is lost, and fails the test unless there is one.
-// createThing returns the arguments of the command.
+// createThing creates a Thing of the group. The response is lost. The test fails unless one Thing exists. createThing
+// returns the arguments of the command.
 func createThing(t *testing.T, cp *controlplane.ControlPlane, group string) (args []string) {
 	t.Helper()
 	harness.UntilServed(t, cp, schema.GroupVersionResource{Group: group, Version: "v1", Resource: "things"})

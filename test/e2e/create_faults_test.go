@@ -52,8 +52,9 @@ const (
 	useKey = "A run with --idempotency-key can be repeated unchanged.\n"
 )
 
-// withoutReasons returns a result whose stderr has no reasons of retries, of unknown outcomes and of refusals. They are
-// errors of the transport or the server. The warning about the missing permission to get can come at any point.
+// withoutReasons returns a result whose stderr has no reasons of retries, of unknown outcomes and of refusals. These
+// reasons are errors of the transport or the server. The warning about the missing permission to get can come at any
+// point.
 func withoutReasons(r harness.Result) harness.Result {
 	var lines strings.Builder
 	for line := range strings.Lines(r.Stderr) {
@@ -79,7 +80,7 @@ func withoutReasons(r harness.Result) harness.Result {
 
 // expected is the expected result of a fault in the first POST of an object.
 type expected struct {
-	stderr string // for a user with all permissions; the object is created
+	stderr string // the stderr for a user with all permissions, whose object is created
 	// unknown: the outcome is unknown for a user who can create and not get.
 	unknown bool
 	// refused: such a user gets the refusal, and a warning that the first copy may have succeeded. So does
@@ -183,7 +184,7 @@ func TestCreateWithFaults(t *testing.T) {
 	t.Parallel()
 	for i, fault := range faultproxy.Faults {
 		for j, way := range ways {
-			// The object may refer to the other one, so this is a refusal (docs/spec/findings.json).
+			// The 404 may be about an object that ours refers to, so it is a refusal (docs/spec/findings.json).
 			refused := fault.Name == "another object's 404"
 			if way.faults == nil && refused || way.faults != nil && !slices.Contains(way.faults, fault.Name) {
 				continue
@@ -215,8 +216,8 @@ func blindCreator(t *testing.T, namespace string) *rest.Config {
 	return single.User("creator")
 }
 
-// create runs the command, and returns when no request of it is in flight. Late requests arrive within
-// six seconds. Nothing else has a deadline, which a busy machine could miss.
+// create runs the command, and returns when none of its requests is in flight. Late requests arrive within six seconds.
+// There is no other deadline, because a busy machine could miss it.
 func (u faultyUser) create(flags ...string) harness.Result {
 	args := append([]string{"create", "-n", u.namespace, "-f", u.file}, flags...)
 	if u.late() {
@@ -282,7 +283,8 @@ func withoutReading(t *testing.T, u faultyUser) {
 	}
 }
 
-// With a key, a run is repeated to its end. It leaves the objects of the run with the fault, and creates no duplicate.
+// A run with a key is repeated until it succeeds. It leaves the objects of the run with the fault, and creates no
+// duplicate.
 func withAKey(t *testing.T, u faultyUser) {
 	flags := []string{"--idempotency-key=" + u.namespace, "--count=2", "--concurrency=1"}
 	first := oneCreated
@@ -295,11 +297,11 @@ func withAKey(t *testing.T, u faultyUser) {
 }
 
 // If the server picks the name, an unknown outcome can't be settled, and the plugin does not send the request again.
-// Certain outcomes are as with client naming. If a proxy repeats the POST, two objects exist.
+// Known outcomes are the same as with client naming. If a proxy repeats the POST, two objects exist.
 func serverNaming(t *testing.T, u faultyUser) {
 	r := withoutReasons(u.create("--naming=server"))
 	switch want := expectedOf[u.Name]; {
-	case u.Name == "another object's 404": // without a creation ID, it is kubectl's refusal
+	case u.Name == "another object's 404": // without a creation ID, the response is a refusal, as in kubectl
 		u.there(t, 0)
 		r.Prints(t, 1, "", refusal)
 	case want.unknown:
@@ -332,7 +334,8 @@ func TestCreateTwoRunsWithOneKey(t *testing.T) {
 // twoRuns runs the command twice at the same moment, with faults at the rate.
 func twoRuns(t *testing.T, rate float64) {
 	ns := harness.Namespace(t, single)
-	// After two 401s, or a 404 about another object, a create fails. The order of the runs decides which POST meets them.
+	// After two 401s, or a 404 about another object, a create fails. The order of the runs decides which POST gets such
+	// a response.
 	mix := &faultproxy.Mix{Seed: 1, Rate: rate, Of: faultproxy.FaultsBut("401", "another object's 404")}
 	var lists atomic.Int32 // neither run creates anything before both have listed
 	bothListed := make(chan struct{})

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// A Job of --from is the Job of "kubectl create job --from", but for its name, and for what the server
+// A Job of --from equals the Job of "kubectl create job --from", except for its name and the fields that the server
 // derives from name, UID and time.
 func TestCreateFromCronJob(t *testing.T) {
 	t.Parallel()

@@ -89,8 +89,8 @@ func (p *process) result() harness.Result {
 	return withoutWaiting(harness.Result{Stderr: p.printed(), Code: p.cmd.ProcessState.ExitCode()})
 }
 
-// ends waits for the end of the process. After an interrupt that takes ten seconds at most. A busy
-// machine needs longer, so the test waits for as long as for anything else.
+// ends waits for the end of the process. The process ends at most ten seconds after an interrupt. The test waits
+// longer, because the machine can be busy.
 func (p *process) ends(code int) {
 	p.t.Helper()
 	select {

@@ -67,9 +67,9 @@ func TestDryRunSendsTheCreate(t *testing.T) {
 	}
 }
 
-// Two processes use a key with different content at one moment, so that each creates a part of the objects. Both fail,
-// and so does each repetition. They count the objects of both contents, and after either of the two ways out, the run
-// succeeds.
+// Two processes use one key with different content at the same moment, so each creates a part of the objects. Both
+// fail, and so do repeated runs. They count the objects of both contents. After either of the two suggested fixes, the
+// run succeeds.
 func TestTwoContentsAtOnce(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -78,7 +78,8 @@ func TestTwoContentsAtOnce(t *testing.T) {
 		file := harness.File(t, "in.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: demo-}\ndata: {a: "+content+"}\n")
 		return append([]string{"create", "-n", ns, "-f", file, "--count=4", "--concurrency=1"}, more...)
 	}
-	// Each waits with its first POST until both have listed nothing. The second one waits then until the first has ended.
+	// Each process delays its first POST until both have listed no objects. The second process then waits for the first
+	// one's end.
 	first := harness.As(t, faultproxy.New(t, retrying.Admin(), harness.First(1, func(next http.Handler) http.Handler {
 		close(firstListed)
 		await(t, secondPosted)

@@ -62,8 +62,8 @@ webhooks:
 	})
 }
 
-// A webhook picks names. The object exists under a name that was not sent. The run prints it and
-// fails. The next run finds that name taken.
+// A webhook picks names. The object exists under a name that was not sent. The run prints the object and fails. The
+// next run finds that this name is taken.
 func TestWebhookThatPicksNames(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -72,7 +72,7 @@ func TestWebhookThatPicksNames(t *testing.T) {
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)}
 	u.Run(args...).Prints(t, 1, "configmap/fixed created\n", `error: error when creating "cm.yaml": created as "fixed" `+
 		`(the server responded with this name although "demo-xxxxx" was sent: a webhook or policy picks names)`+"\n")
-	taken := u.Run(args...) // by an object that isn't the run's: nothing proves who picks names
+	taken := u.Run(args...) // not by an object of the run, so nothing proves that a webhook picks names
 	taken.Has(t, 4, "; 3 responses were about other objects: something picks names, or mixes up responses\n")
 	withoutReasons(taken).Has(t, 4, unknown+checkAlone)
 	if found := harness.ConfigMaps(t, retrying, ns); len(found) != 1 {

@@ -28,20 +28,20 @@ func roles(t *testing.T, cp *controlplane.ControlPlane) {
 	}) {
 		t.Run(role.name, func(t *testing.T) {
 			admin := harness.NewShell(t, harness.As(t, cp.Admin()).Kubeconfig)
-			// Also after a failure, because the other roles count Jobs.
+			// The Jobs are also deleted after a failure, because the tests of other roles count Jobs.
 			defer func() { admin.Run("kubectl", "delete", "jobs", "--all").Has(t, 0) }()
 			role.test(t, cp)
 		})
 	}
 }
 
-// The ready ClusterRole for create is enough, also with a key.
+// The ClusterRole for create in examples/rbac is enough, also with a key.
 func roleForCreate(t *testing.T, cp *controlplane.ControlPlane) {
 	t.Helper()
 	u := bound(t, cp, "creator", "create.yaml", "genname-create")
 	manifest := harness.File(t, "job.yaml", job)
 	u.Run("create", "-f", manifest).Prints(t, 0, "job.batch/report-xxxxx created\n", "")
-	// A key lists the objects of an earlier run, so it needs list, too.
+	// A run with a key lists the objects of earlier runs, so it needs the permission to list, too.
 	if create, _, err := cmd.NewCommand().Find([]string{"create"}); err != nil {
 		t.Error(err)
 	} else if create.Flags().Lookup("idempotency-key") != nil {

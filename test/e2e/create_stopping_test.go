@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// beforeTheResponse interrupts a request in flight when the server has carried it out. The response comes at once then,
-// because the command waits only for some seconds, and a busy server can need longer.
+// beforeTheResponse calls interrupt after the server has handled the request, and before the response. The command
+// waits only a few seconds for the response, and a busy server could need longer to handle the request.
 func beforeTheResponse(interrupt func()) faultproxy.Fault {
 	return faultproxy.Observe(nil, func(int) { interrupt() })
 }
 
-// If the server does not respond, the run stops instead of trying one object after the other. So it does if a load
-// balancer without a backend responds.
+// If the server does not respond, the run stops instead of trying one object after the other. The run also stops if a
+// load balancer without a backend responds.
 func TestDeadServerStopsTheRun(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
@@ -35,7 +35,7 @@ func TestDeadServerStopsTheRun(t *testing.T) {
 	})
 	input := harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 20))
 	r := withoutReasons(harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s"))
-	_, r.Stderr, _ = strings.Cut(r.Stderr, unknown) // the number of retries depends on the time
+	_, r.Stderr, _ = strings.Cut(r.Stderr, unknown) // the number of retries depends on timing
 	r.Prints(t, 4, "", `error: stopped, because the server is unreachable: 0 created, 0 exist, 0 failed, 1 unknown, 19 not attempted
 Create the rest with the same command and only this input:
   19 of configmap/demo- -n e2e-xxxxx in cm.yaml
@@ -47,7 +47,7 @@ Create the missing objects with the same command and only the documents of missi
 `+useKey)
 }
 
-// An interrupt ends discovery if it hangs before anything is created.
+// An interrupt ends discovery that hangs before anything is created.
 func TestInterruptWhileNothingIsCreated(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -64,7 +64,7 @@ Run the same command again. Nothing was created.
 `)
 }
 
-// If the reader of stdout is gone, nothing more is created, and all created objects are counted.
+// If the reader of stdout has ended, the run creates nothing more, and counts all created objects.
 func TestClosedPipe(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
@@ -105,7 +105,7 @@ func TestClosedPipe(t *testing.T) {
 	if n := len(harness.ConfigMaps(t, single, ns)); n != len(formats) {
 		t.Errorf("%d objects are there, want one for each format", n)
 	}
-	// Deletions go on, because a user who reads the first names wants all objects deleted.
+	// Deletions continue, because a user who reads only the first names still wants all objects deleted.
 	ended, stderr := run("prune", "configmaps/demo-", "--keep=0", "--yes", "--output=name")
 	if want := "Deleted 4 of 4 objects. Failed: 0.\nerror: can't write the results: "; ended.ExitCode() != 1 || !strings.HasPrefix(stderr, want) {
 		t.Errorf("want exit code 1 and %q, got %v, stderr\n%s", want, ended, stderr)

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// An object of each built-in type is stored as for kubectl, except for its creation ID annotation and
+// Objects of each built-in type are stored as kubectl create stores them, except for the creation ID annotation and
 // label. This holds with and without the object's own labels and annotations.
 func storesWhatKubectlDoes(t *testing.T, cp *controlplane.ControlPlane) {
 	user := harness.As(t, cp.Admin())
@@ -49,7 +49,7 @@ func storesWhatKubectlDoes(t *testing.T, cp *controlplane.ControlPlane) {
 						t.Errorf("%s (- kubectl, + %s):\n%s", kind, way, diff)
 					}
 				}
-				if way == "keyed" { // defaults and injected fields are no differences
+				if way == "keyed" { // defaults and injected fields don't count as differences
 					file := harness.File(t, "types.json", typesInput(t, way+"-"+variant.name, variant.own))
 					again := user.Run(append([]string{"create", "-n", way + "-" + variant.name, "-f", file, "--fail-on-difference"}, flags...)...)
 					if again.Code != 0 || strings.Count(again.Stdout, " exists") != len(reference) {
@@ -137,10 +137,10 @@ func typesInput(t *testing.T, way string, own map[string]string) string {
 // aTime matches a time in JSON.
 var aTime = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"`)
 
-// withoutDifferences returns the object without the plugin's annotation and label, times, and other values that
-// differ between creates. withoutDifferences also removes labels that a Job without labels gets from its template,
-// including those of the server. The server omits them if it retries a generated name with a copy of the Job, and
-// kubectl has both variants.
+// withoutDifferences returns the object without the plugin's annotation and label, times, and other values that differ
+// between creates. withoutDifferences also removes labels that a Job without labels gets from its template, including
+// those of the server. The server omits these labels if it retries a generated name with a copy of the Job, so kubectl
+// create has both variants.
 func withoutDifferences(t *testing.T, object *unstructured.Unstructured, way string) any {
 	t.Helper()
 	metadata := object.Object["metadata"].(map[string]any)

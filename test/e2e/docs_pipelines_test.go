@@ -138,7 +138,7 @@ func pipelineSteps(t *testing.T) map[string]string {
 	return steps
 }
 
-// The steps of the guide, run as by the CI systems, create one Job in all: without a secret, and with the
+// The steps of the guide, run as the CI systems run them, create one Job in total, without a secret and with the
 // guide's secret.
 func TestPipelineGuide(t *testing.T) {
 	t.Parallel()

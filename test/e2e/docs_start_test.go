@@ -117,7 +117,7 @@ func commandsOf(t *testing.T, page, from, to string) []string {
 	return commands
 }
 
-// The commands of README and of the tutorial work where the pages leave the reader.
+// The commands of README and of the tutorial work in the directory and the cluster that the pages set up.
 func TestFirstMinute(t *testing.T) {
 	t.Parallel()
 	for _, page := range []struct{ path, from, to string }{
@@ -132,7 +132,7 @@ func TestFirstMinute(t *testing.T) {
 			for _, command := range commandsOf(t, page.path, page.from, page.to) {
 				command = strings.ReplaceAll(command, "-n default ", "-n "+ns+" ")
 				command = regexp.MustCompile(`^make (demo|test) `).ReplaceAllString(command, "make -n $1 > /dev/null ")
-				if page.path != "README.md" { // README builds it from the clone
+				if page.path != "README.md" { // README builds the plugin from the clone
 					command = strings.Replace(command, "make build", "mkdir bin && cp "+harness.Plugin(t)+" bin/", 1)
 				}
 				if !strings.HasPrefix(command, "kind ") {
@@ -142,7 +142,7 @@ func TestFirstMinute(t *testing.T) {
 			if len(commands) < 10 {
 				t.Fatalf("only %q", commands)
 			}
-			// The page may have deleted its Jobs. If not, endJobs is done.
+			// The page may have deleted its Jobs. endJobs has finished the others.
 			r.copies(append(commands, "kubectl get jobs -o name | xargs -r kubectl wait --for=condition=complete --timeout=2m > /dev/null"))
 		})
 	}
@@ -182,7 +182,7 @@ func TestGoGet(t *testing.T) {
 	r.copies(append(append([]string{"go mod init example.com/operator"}, commands...), "go list -deps . > /dev/null"))
 }
 
-// Every example of every command's help works as printed. They run in order in the directory examples.
+// Every example of every command's help works as printed. The examples run in order in the directory examples.
 func helpExamples(t *testing.T, cp *controlplane.ControlPlane) {
 	u := harness.As(t, cp.Admin())
 	endJobs(t, cp, metav1.NamespaceAll, batchv1.JobComplete)
@@ -208,8 +208,8 @@ func helpExamples(t *testing.T, cp *controlplane.ControlPlane) {
 	}
 }
 
-// shortened returns a command that ends soon, although the example lasts. An exporter has a free port, and one that has
-// printed something ends with 0 after a SIGTERM. prune can refuse the plan here.
+// shortened returns a variant of a long-running example that ends soon. An exporter gets a free port. An exporter that
+// has printed something ends with 0 after a SIGTERM. prune can refuse the plan here.
 func shortened(example string) string {
 	if strings.HasPrefix(example, "kubectl genname exporter") {
 		example += " --web.listen-address=127.0.0.1:0 --health.listen-address=127.0.0.1:0" // the last one counts

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// untilControllers waits until controllers have created at least n objects of a type with a label, or with any if it is
-// empty.
+// untilControllers waits until controllers have created at least n objects of a type with a label. An empty label
+// allows all objects.
 func untilControllers(t *testing.T, shell harness.Shell, resource, label string, n int) {
 	t.Helper()
 	harness.Eventually(t, func() error {
@@ -26,7 +26,7 @@ func untilControllers(t *testing.T, shell harness.Shell, resource, label string,
 	})
 }
 
-// If nothing was created twice, no group is likely, whatever controllers create.
+// If nothing was created twice, duplicates reports no likely group, whatever controllers create.
 func duplicatesOfCleanPopulations(t *testing.T, cp *controlplane.ControlPlane) {
 	u := harness.As(t, cp.Admin())
 	shell := harness.NewShell(t, u.Kubeconfig)

@@ -34,7 +34,7 @@ func TestDuplicatesTimes(t *testing.T) {
 		time.Sleep(pause)
 		return create(prefix).Sub(first.Time)
 	}
-	quick := pair("c-", 0) // 0 or 1 s on an idle machine
+	quick := pair("c-", 0) // 0 or 1 s apart on an idle machine
 	slow := pair("slow-", quick+3*time.Second)
 	time.Sleep(3 * time.Second)
 	for args, want := range map[string]string{
@@ -58,8 +58,7 @@ func TestDuplicatesTimes(t *testing.T) {
 	}
 }
 
-// The ready ClusterRole is enough to find duplicates of every type except Secrets and custom
-// resources.
+// The ClusterRole in examples/rbac is enough to find duplicates of every type except Secrets and custom resources.
 func roleForDuplicates(t *testing.T, cp *controlplane.ControlPlane) {
 	t.Helper()
 	admin := harness.NewShell(t, harness.As(t, cp.Admin()).Kubeconfig)

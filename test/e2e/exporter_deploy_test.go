@@ -122,7 +122,7 @@ func exporterManifests(t *testing.T, cp *controlplane.ControlPlane) {
 	proxy := faultproxy.New(t, user, used.note)
 	e := export(t, harness.As(t, proxy.Config), deployment.Spec.Template.Spec.Containers[0].Args[1:]...)
 	e.ready()
-	// Only servers of Kubernetes 1.30 to 1.34 get requests for /metrics, and this one says its attempts without.
+	// The exporter reads /metrics only of Kubernetes 1.30 to 1.34. The version of this server decides its attempts.
 	want := slices.DeleteFunc(granted(role), func(p string) bool { return p == "get /metrics" })
 	harness.Eventually(t, func() error {
 		used.mu.Lock()
@@ -162,8 +162,8 @@ func checkDeployment(t *testing.T, deployment appsv1.DeploymentSpec, service cor
 	}
 }
 
-// checkPodSecurity makes the real admission of a restricted namespace check a Pod, and a Pod that is not
-// allowed.
+// checkPodSecurity checks with the admission of a restricted namespace that a Pod is allowed, and that a wrong Pod is
+// not.
 func checkPodSecurity(t *testing.T, cp *controlplane.ControlPlane, namespace string, spec corev1.PodSpec) {
 	t.Helper()
 	pods := harness.Clientset(t, cp).CoreV1().Pods(namespace)

@@ -104,8 +104,8 @@ func (e *exporting) until(series string, want float64) {
 	})
 }
 
-// The exporter waits for an API server that is unreachable. Then it counts, and watches creates, also
-// after a restart of the server. Its counters never decrease.
+// The exporter waits for an API server that is unreachable. Then it counts objects and watches creates, also after a
+// restart of the server. Its counters never decrease.
 func TestExporterOverRestarts(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)

@@ -44,7 +44,7 @@ func k9sPlugins(t *testing.T) (any, map[string]k9sPlugin) {
 	return file, decoded.Plugins
 }
 
-// The plugins conform to the schema of k9s. Their keys are free in each of its views.
+// The plugins conform to the schema of k9s. k9s uses their keys in none of its views.
 func TestK9sPluginsConform(t *testing.T) {
 	t.Parallel()
 	file, plugins := k9sPlugins(t)
@@ -81,8 +81,9 @@ func TestK9sPluginsConform(t *testing.T) {
 // variable matches a variable that k9s replaces in an argument (internal/view/env.go).
 var variable = regexp.MustCompile(`\$(!?)([\w\-]+)|\$\{(!?)([\w\-%/: ]+)}`)
 
-// run runs a plugin for an object that is selected in k9s, and returns the output when it has a text. Its pager
-// begins each line with a word. The shell must execute no part of a prefix, which would create a file.
+// run runs a plugin for an object that is selected in k9s, and returns the output when it contains a text. A stand-in
+// for the pager begins each line with a word. If the shell executed a part of a prefix, that would create a file, and
+// the test fails.
 func (p k9sPlugin) run(t *testing.T, selected map[string]string, has string) {
 	t.Helper()
 	args := []string{}
@@ -121,9 +122,8 @@ func (p k9sPlugin) run(t *testing.T, selected map[string]string, has string) {
 	}
 }
 
-// The plugins print the names of the selected type, and the names and the plan of its prefix. The object is in a
-// namespace and a group, only in a namespace, or in a group. One has a name like
-// an option, and one was deleted.
+// The plugins print the names of the selected type, and the names and the prune plan of the object's prefix. The
+// objects have a namespace and a group, or only one of them. One object has a name like an option, and one was deleted.
 func TestK9sPluginsRun(t *testing.T) {
 	t.Parallel()
 	_, plugins := k9sPlugins(t)

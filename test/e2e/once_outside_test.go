@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// outside runs the go command in a separate module that uses the library. Its build settings are those
-// of all other programs.
+// outside runs the go command in a separate module that uses the library. It has the same build settings as all other
+// programs.
 func outside(t *testing.T, args ...string) string {
 	t.Helper()
 	command := exec.Command("go", args...)

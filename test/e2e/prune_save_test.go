@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// finishedJob creates a Job that has finished a time ago.
+// finishedJob creates a Job that finished the given time ago.
 func finishedJob(t *testing.T, cp *controlplane.ControlPlane, ns string, ago time.Duration) {
 	t.Helper()
 	client := harness.Clientset(t, cp)
@@ -87,6 +87,6 @@ func pruneManifests(t *testing.T, cp *controlplane.ControlPlane) {
 	if got, want := slices.Sorted(maps.Keys(used.all)), granted(rbacv1.ClusterRole{Rules: role.Rules}); !slices.Equal(got, want) {
 		t.Errorf("used  %q\ngrants %q", got, want)
 	}
-	pod.ServiceAccountName = "genname-exporter" // of the restricted namespace of deploy/exporter
+	pod.ServiceAccountName = "genname-exporter" // the account of the restricted namespace of deploy/exporter
 	checkPodSecurity(t, cp, "genname-exporter", pod)
 }

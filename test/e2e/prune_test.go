@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// The ready ClusterRole is enough to delete, and allows nothing else.
+// The ClusterRole for prune in examples/rbac is enough to delete, and allows nothing else.
 func roleForPrune(t *testing.T, cp *controlplane.ControlPlane) {
 	t.Helper()
 	admin := harness.As(t, cp.Admin())
@@ -25,8 +25,8 @@ func roleForPrune(t *testing.T, cp *controlplane.ControlPlane) {
 	u.Run("prune", "secrets/report-", "--keep=1", "--yes").Prints(t, 1, "", "error: you can't delete secrets in namespace default\n")
 }
 
-// A run that stops prints how many objects are left, and the command that goes on. After an interrupt, the command deletes
-// the rest. An object that was deleted before its response was lost is unknown, with exit code 4.
+// A run that stops prints the number of remaining objects, and the command that continues. After an interrupt, the
+// command deletes the rest. An object that was deleted before its response was lost is unknown, with exit code 4.
 func TestPruneThatStops(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)

@@ -27,7 +27,7 @@ var (
 	otherPaths = regexp.MustCompile(`/apiservices$|/selfsubjectreviews$|^/api/v1/namespaces/[^/]+$`)
 )
 
-// An audit, a report and their completion request nothing of an object but its metadata.
+// An audit, a report and their completion request only the metadata of objects.
 func TestOnlyMetadataIsRequested(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -74,8 +74,8 @@ func TestVerboseOutput(t *testing.T) {
 	}
 }
 
-// A command connects to no other host than the API server, which a client reaches without a proxy because it is local.
-// All other connections go to the proxy.
+// A command connects only to the API server. Clients reach it without a proxy, because it is local. All other
+// connections would go to the proxy, which records them.
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -156,7 +156,7 @@ func exists(path string) bool {
 }
 
 // All global flags of kubectl exist, with the same shorthands, defaults and help. The exceptions are the flags of
-// profiles, --match-server-version, and the help of --request-timeout. There are no others.
+// profiles, --match-server-version, and the help of --request-timeout. There are no other global flags.
 func TestGlobalFlagsAreKubectls(t *testing.T) {
 	kubectls, err := exec.CommandContext(t.Context(), retrying.Binaries.Kubectl, "options").Output()
 	if err != nil {
@@ -173,8 +173,8 @@ func TestGlobalFlagsAreKubectls(t *testing.T) {
 	}
 }
 
-// The ready ClusterRole for audit is enough to count every type in all namespaces, except Secrets and
-// custom resources. It is also enough to read the attempts of the server.
+// The ClusterRole for audit in examples/rbac is enough to count every type in all namespaces, except Secrets and custom
+// resources. It is also enough to read the attempts of the server.
 func roleForAudit(t *testing.T, cp *controlplane.ControlPlane) {
 	t.Helper()
 	harness.As(t, cp.Admin()).Run("create", "-f", harness.File(t, "job.yaml", job), "--count=12").
@@ -208,7 +208,7 @@ func TestAuditLog(t *testing.T) {
 	jq := `jq() { go -C ` + absolute(t, harness.Root) + ` tool -modfile=tools/small/go.mod gojq "${@:1:2}" ` + path + "; }\n"
 	harness.Eventually(t, func() error { // the server is writing the log
 		find := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", jq+recipe)
-		var stderr strings.Builder // go tool prints there what it downloads
+		var stderr strings.Builder // go tool prints its downloads on stderr
 		find.Stderr = &stderr
 		out, err := find.Output()
 		if want := []string{"1", "kubectl-user", "1", "planner"}; err != nil || !slices.Equal(strings.Fields(string(out)), want) {

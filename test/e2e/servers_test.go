@@ -10,7 +10,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// onOneServer runs tests that can't share a server at the same time. Each finds what the ones before it have left.
+// onOneServer runs tests that can't share a server at the same time. Each test finds the objects of the tests before
+// it.
 type onOneServer []struct {
 	name string
 	test func(*testing.T, *controlplane.ControlPlane)
