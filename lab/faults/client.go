@@ -19,7 +19,7 @@ type Client struct {
 	Name, Title string
 	// Check returns the promises that the client broke.
 	Check func(*Result) error
-	// survives is whether the test may kill the client.
+	// survives is true if the test may kill the client.
 	survives bool
 	compete  func(*trial, context.Context) (*statement, error)
 }
@@ -178,8 +178,9 @@ func (t *trial) keyless(ctx context.Context) (*statement, error) {
 
 // script runs kubectl for each file of a directory, several at a time. Arguments: the directory, the number at a time,
 // and kubectl with its flags. The script repeats kubectl until it succeeds, because kubectl also fails by faults in
-// requests that wrap passes through. A request of kubectl has ten times the time of one of wrap, which can send several
-// for a create. If kubectl gave up when wrap responds, its next create could be a second object.
+// requests that wrap passes through. kubectl's timeout for a request is ten times the timeout of wrap, because wrap can
+// send several requests for a create. If kubectl gave up just before wrap responds, its next create could make a second
+// object.
 const script = `cd "$1" && ls | xargs -P "$2" -I FILE bash -c 'until "$@"; do sleep 1; done' - "${@:3}" -f FILE`
 
 // wrap runs a script under wrap, once. Each object has a file and a kubectl of its own.

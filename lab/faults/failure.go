@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// failure is a failure of a control plane. begin starts it and returns the function that ends it after the time
-// lasts.
+// failure is a failure of a control plane. begin starts the failure, and returns the function that ends it. lasts is
+// its duration.
 type failure struct {
 	name  string
 	lasts time.Duration
@@ -87,8 +87,8 @@ func killing(name string, server int) failure {
 	}}
 }
 
-// slow lets the leader run for a tenth of the time. The pauses are so short that the other members don't elect
-// another leader.
+// slow pauses the leader again and again, so that it runs for a tenth of the time. The pauses are so short that the
+// other members don't elect another leader.
 func slow(leader *controlplane.Member) (func() error, error) {
 	return func() error {
 		for range 20 {

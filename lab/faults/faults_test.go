@@ -81,8 +81,8 @@ func keepsPromises(t *testing.T, cp *controlplane.ControlPlane, s Settings, name
 	return r
 }
 
-// Short fault-injection tests: all promises are kept. kubectl, which promises nothing, creates duplicates. That shows
-// that the test injects faults. "make -f lab/Makefile chance" runs it with another seed.
+// All clients keep their promises in short fault-injection tests. kubectl, which promises nothing, creates duplicates.
+// That shows that the test injects faults. "make -f lab/Makefile chance" runs it with another seed.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)

@@ -30,7 +30,7 @@ const (
 type Followed struct {
 	Creates, Deletes, SeenCreates, SeenDeletes int64 // of prefixes that existed before
 	Prefixes                                   int   // shown in the end, with the right names
-	Exact, Lower                               int   // of those that existed before: exact counts, or lower bounds
+	Exact, Lower                               int   // of Prefixes: with exact counts, or with lower bounds
 	Gaps, Failures                             int
 	Watched                                    string // the last line of the watch
 	Took                                       time.Duration

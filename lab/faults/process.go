@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// maxRuns bounds a loop. No fault-injection test needs as many.
+// maxRuns limits the runs of a loop. No fault-injection test needs as many.
 const maxRuns = 200
 
 // run is the result of one run of a client.

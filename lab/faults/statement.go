@@ -69,7 +69,7 @@ type Result struct {
 	Client Client
 	// Asked is the number of requested objects. Reported is the number of different objects that were reported as
 	// created or existing. Unknown objects were reported as unknown, and no run reported them as created. Failed and
-	// NotAttempted are the counts of the last run.
+	// NotAttempted are the counts in the last run's output.
 	Asked, Reported, Unknown, Failed, NotAttempted int
 	// Present is the number of objects on the server. Duplicates is the number of them that were not requested.
 	// Missing is the number of requested objects that don't exist. Unaccounted is the number of objects that exist

@@ -3,17 +3,16 @@
 // package owns the probability model and nothing else. The package counts no objects, reads no clock, prints nothing
 // and knows no Kubernetes type. docs/internals/mathematics.md in this repository derives the formulas.
 //
-// The model: k of the N names of a name pool exist. A create draws up to t of them, independently
-// and uniformly, and takes the first free one. It fails if all t are taken, with
-// probability (k/N)^t. A create that succeeds makes it k+1.
+// The model: k of the N names of a name pool exist. A create draws up to t of them, independently and uniformly, and
+// takes the first free one. It fails if all t are taken, with probability (k/N)^t. After a create that succeeds, k+1
+// names exist.
 //
 // Results have a relative error below 1e-9, at any size that an int64 holds. A probability keeps
 // its logarithm where it is below the range of a float64. The cost of a call grows with the
 // logarithm of the numbers of names and creates, and with the number of attempts up to a bound.
 //
-// Counts out of range are clamped. A negative number of names or creates counts as 0, and more
-// names than the pool has as all of them. A float64 out of range, or NaN, is an error. No call
-// panics or returns NaN.
+// Counts out of range are clamped. A negative number of names or creates counts as 0. A number of names above the size
+// of the pool counts as that size. A float64 out of range, or NaN, is an error. No call panics or returns NaN.
 package analyze
 
 import (
@@ -87,10 +86,9 @@ func (m Model) ExpectedFailures(existing, creates int64) float64 {
 // Unbounded is the Room of probability 1, which is any number of creates.
 const Unbounded = math.MaxInt64
 
-// Room returns the largest number of creates for which AnyFails(existing, creates) <= p, as far as
-// a relative error of 1e-12 of p decides that. With p = 1 it is Unbounded. With p = 0 it is 1 for an
-// empty pool (the first name never fails), else 0. In a full pool it is 0. A p outside [0, 1] is an
-// error.
+// Room returns the largest number of creates for which AnyFails(existing, creates) <= p, with a relative error of 1e-12
+// in p. With p = 1 it is Unbounded. With p = 0 it is 1 for an empty pool (the first name never fails), else 0. In a
+// full pool it is 0. A p outside [0, 1] is an error.
 func (m Model) Room(existing int64, p float64) (int64, error) {
 	if !(p >= 0 && p <= 1) {
 		return 0, fmt.Errorf("probability %v: must be from 0 to 1", p)

@@ -28,8 +28,7 @@ type referenceRow struct {
 	P        decimal
 	Value    decimal
 
-	// the probabilities just below and at a threshold, and at a room and
-	// just above
+	// the probabilities just below and at a threshold, and at a room and just above a room
 	PBefore decimal `json:"p_before"`
 	PAt     decimal `json:"p_at"`
 	PNext   decimal `json:"p_next"`

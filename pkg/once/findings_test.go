@@ -41,7 +41,7 @@ func TestFindings(t *testing.T) {
 			send = o.get
 		}
 		seen := send(t.Context())
-		if v.Request == http.MethodGet && seen.Finding == protocol.Unauthorized { // the rules read it as unread
+		if v.Request == http.MethodGet && seen.Finding == protocol.Unauthorized { // the rules treat it as Unread
 			seen.Finding = protocol.Unread
 		}
 		if seen.Finding.String() != v.Finding {

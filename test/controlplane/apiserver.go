@@ -92,7 +92,7 @@ func (s *Server) waitReady(ctx context.Context) error {
 		if ready(ctx, client, s.URL+"/readyz") {
 			return nil
 		}
-		if len(s.cp.Members) == 1 { // with several members, a test can have killed one
+		if len(s.cp.Members) == 1 { // if there are several members, a test may have killed one
 			select {
 			case <-s.cp.Members[0].process.exited:
 				return s.cp.Members[0].process.death()

@@ -25,7 +25,7 @@ var stages []byte
 // kwok is not built by Build, because few tests need it.
 var kwok = program{name: "kwok", module: "kwok", pkg: ".", takes: "2 minutes"}
 
-// StartNodes runs KWOK beside the servers, which simulates a node and its Pods. Stop ends it. It first builds KWOK if
+// StartNodes runs KWOK, which simulates a node and its Pods, beside the servers. Stop ends it. It first builds KWOK if
 // it is missing, and prints that on log.
 func (cp *ControlPlane) StartNodes(ctx context.Context, log io.Writer) error {
 	path, err := kwok.build(ctx, log)
@@ -100,8 +100,9 @@ const LogNode = "logs"
 // kubelet is not built by Build, because few tests need it.
 var kubelet = program{name: "kubelet", module: "kubectl", pkg: "./kubelet", takes: "10 seconds"}
 
-// StartKubelet runs a program that serves the log files of dir, and registers it as the kubelet of LogNode. It is
-// reached through the address that proxy returns, which forwards to the program's address. Stop ends it.
+// StartKubelet runs a program that serves the log files of dir, and registers it as the kubelet of LogNode. Servers
+// reach it through the address that proxy returns. That address forwards to the program's address. Stop ends the
+// program.
 func (cp *ControlPlane) StartKubelet(
 	ctx context.Context, log io.Writer, dir string, proxy func(address string) (proxied string),
 ) error {

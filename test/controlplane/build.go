@@ -30,8 +30,8 @@ const (
 // conflict, or in how they read lists.
 var ServerVersions = []string{"v1.30.14", "v1.31.0", ServerVersion, NewestServerVersion}
 
-// KubectlVersions are the kubectls that Build can build, oldest first. One is a minor version older than the plugin's
-// libraries, and one has their version. No newer one has been released.
+// KubectlVersions are the kubectls that Build can build, oldest first. The first is a minor version older than the
+// plugin's libraries, and the second has their version. No newer version has been released.
 var KubectlVersions = []string{"v1.36.6", KubectlVersion}
 
 // Binaries are the paths of the programs of a control plane, and of the reference kubectl.

@@ -1,7 +1,7 @@
-// Package controlplane runs a real etcd and a real kube-apiserver on loopback for tests, the demo and benchmarks.
-// Both are built from their Go modules (build.go) and have their own certificates (pki.go). They end with the process
-// that started them, however it ends (process.go and servers/lifeline). There is one of each. With Replicated there
-// are three members of etcd (etcd.go, network.go) and two kube-apiservers (apiserver.go).
+// Package controlplane runs a real etcd and a real kube-apiserver on loopback for tests, the demo and benchmarks. Both
+// are built from their Go modules (build.go) and have their own certificates (pki.go). They end with the process that
+// started them, however it ends (process.go and servers/lifeline). By default there is one server of each kind. With
+// Replicated there are three members of etcd (etcd.go, network.go) and two kube-apiservers (apiserver.go).
 //
 // Controllers and nodes run only on request (beside.go). Without them namespaces are not finalized,
 // Jobs create no Pods, and no garbage is collected.
@@ -27,7 +27,7 @@ const readyTimeout = 5 * time.Minute
 // ControlPlane is a running etcd and kube-apiserver with RBAC, or several of each. Several control planes can run
 // side by side.
 type ControlPlane struct {
-	// Binaries are the programs it runs.
+	// Binaries are the programs that the control plane runs.
 	Binaries Binaries
 	// Dir contains its data, its certificates and its logs.
 	Dir string

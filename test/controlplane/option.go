@@ -24,7 +24,7 @@ func together(options []Option) Option {
 	return all
 }
 
-// with combines both options. If both set a number or a version, it takes the one of other.
+// with combines both options. If both set a number or a version, the value of other counts.
 func (o Option) with(other Option) Option {
 	return Option{
 		args:    slices.Concat(o.args, other.args),

@@ -22,8 +22,8 @@ import (
 const SharedVariable = "GENNAME_SHARED_SERVERS"
 
 // Shared are the control planes that the packages of "make test" share: retrying retries generated names, as 1.32 and
-// later do, and single does not. Tests use namespaces of their own. They add only what doesn't disturb other tests,
-// and never kill a server.
+// later do, and single does not. Each test uses its own namespaces. They add only what doesn't disturb other tests, and
+// never kill a server.
 var Shared = map[string][]Option{"retrying": nil, "single": {WithoutServerRetries}}
 
 // shared is what a process needs to use a control plane of another process.
@@ -63,7 +63,7 @@ func Share(ctx context.Context, log io.Writer) (dir string, planes map[string]*C
 	return dir, planes, os.Setenv(SharedVariable, dir)
 }
 
-// unused returns an error if a control plane of the directory responds. One of a process that was killed doesn't.
+// unused returns an error if a control plane of the directory responds. A control plane of a killed process doesn't.
 func unused(ctx context.Context, dir string) error {
 	for name := range Shared {
 		var other shared
@@ -81,7 +81,7 @@ func unused(ctx context.Context, dir string) error {
 	return nil
 }
 
-// share writes what attach reads. Its key can issue certificates for any user of the control plane.
+// share writes what attach reads. The key in this file can issue certificates for any user of the control plane.
 func (cp *ControlPlane) share(path string) error {
 	key, err := keyutil.MarshalPrivateKeyToPEM(cp.authority.key)
 	if err != nil {

@@ -259,7 +259,7 @@ func endsInOneObject(t *testing.T, u faultyUser) {
 func withoutReading(t *testing.T, u faultyUser) {
 	r := u.create()
 	want := expectedOf[u.Name]
-	if n := strings.Count(r.Stderr, "Warning: no permission to get configmaps in "); n > 1 { // none if the review lost its connection
+	if n := strings.Count(r.Stderr, "Warning: no permission to get configmaps in "); n > 1 { // 0 if the review failed
 		t.Errorf("told %d times that nothing can be read back:\n%s", n, r.Stderr)
 	}
 	why := strings.Contains(r.Stderr, "needs the permission get")

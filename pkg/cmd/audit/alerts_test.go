@@ -20,8 +20,8 @@ import (
 // alertFlags are the flags of the command in the description of an alert.
 var alertFlags = regexp.MustCompile(`(?m)kubectl genname audit\{\{.*\{\{ end \}\} (-A[^']*)'$`)
 
-// The command of each alert about growth prints the rows that the alert is about, by generateName and by stem, even if
-// many rows have more names. Names under many prefixes are in a fold.
+// For each alert about growth, the command in its description prints the growing rows, by generateName and by stem,
+// even if many other rows have more names. Names under many prefixes are in a fold.
 func TestCommandsOfAlerts(t *testing.T) {
 	rules, err := os.ReadFile("../../../deploy/exporter/prometheus-operator/prometheusrule.yaml")
 	if err != nil {

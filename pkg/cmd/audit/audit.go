@@ -27,14 +27,13 @@ const maxLists = 256
 
 const defaultMinCount = 10
 
-// options are the values of the flags.
-// settings are the flags and arguments that a run uses as they are.
+// options are the values of the flags. settings are the flags and arguments that a run uses unchanged.
 type settings struct {
 	arguments      []string       // TYPE[,TYPE...] or TYPE/PREFIX
 	lists          census.Scanner // how the server is read
 	config         audit.Config
 	compare        string // the file of the earlier audit
-	ignoreNotFound bool   // lets a gate pass that found no name
+	ignoreNotFound bool   // a gate passes if it found no name
 	watch          bool
 	// duration is the duration of a watch, and interval the time between two reports.
 	duration, interval time.Duration
@@ -204,7 +203,7 @@ func (o *options) completeConfig() {
 		config.Order = audit.ByRate
 	}
 	if (o.given("prefix") || slices.ContainsFunc(o.arguments, isPrefix)) && !o.given("min-count") {
-		config.MinCount = 1 // who names a prefix wants to see it
+		config.MinCount = 1 // show every prefix that the user named
 	}
 	config.MinStem = config.MinCount
 	if config.MinCount == defaultMinCount && !o.given("min-count") {

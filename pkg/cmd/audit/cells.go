@@ -114,7 +114,7 @@ func retentionSetting(r *row) string {
 	return audit.RetentionSetting(r.GroupResource(), r.Names, owners, prefix, creator)
 }
 
-// spanText returns a time in days for people. nil means without end.
+// spanText returns a number of days for people. nil means that there is no end.
 func spanText(days *float64) string {
 	const minutesOfDay, hoursOfDay, daysOfYear = 1440, 24, 365.25
 	if days == nil || *days > 100*daysOfYear {
@@ -249,7 +249,7 @@ func sinceText(r *row, count func(*v1alpha1.Measured) int64) string {
 	return text
 }
 
-// givingWayInWatch are the columns of a watch that give way on a narrow terminal, before any name is shortened.
+// givingWayInWatch are the columns that a watch omits first on a narrow terminal, before it shortens any name.
 var givingWayInWatch = []string{notesColumn, creatorColumn, deletedColumn}
 
 // watchColumns returns the columns of the table of a watch. All rates have the unit of the fastest row.

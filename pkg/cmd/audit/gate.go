@@ -123,8 +123,8 @@ func exceededText(gate *v1alpha1.AuditGate) string {
 		"  kubectl genname audit %s -o wide", count, above, named, listed(gate), next)
 }
 
-// worstOf returns the prefix that exceeds a gate by most: by the chance, as the report sorts
-// them, unless the gate is only about names or only about growth.
+// worstOf returns the prefix that exceeds a gate by most: by the probability, which is the order of the report, unless
+// the gate is only about names or only about growth.
 func worstOf(gate *v1alpha1.AuditGate) v1alpha1.AuditExceeded {
 	return slices.MaxFunc(gate.Exceeded, func(a, b v1alpha1.AuditExceeded) int {
 		switch {

@@ -85,8 +85,8 @@ func prunableAge(item v1alpha1.AuditItem) string {
 	return "1h"
 }
 
-// isPrunable reports whether prune would accept the prefix, and delete most of its objects. Objects of which nothing
-// runs are of no use only if they pile up: with a few, such as the keys of sealed-secrets, all can be in use.
+// isPrunable reports whether prune would accept the prefix, and delete most of its objects. Objects of types that don't
+// run are useless only if there are many. A few, such as the keys of sealed-secrets, can all be in use.
 func isPrunable(item v1alpha1.AuditItem) bool {
 	of, isStem := item.GroupResource(), item.Naming == v1alpha1.NamingStem
 	accepts := isStem || !item.ClientGenerated && item.RawPrefixes <= 1 && item.Generated > 0

@@ -93,7 +93,7 @@ func (r *run) unshownLines(result *audit.Result, below int) (lines []string) {
 	return lines
 }
 
-// manyByNumber is the number of objects without a row from which on a line has their number.
+// manyByNumber is the least number of objects without a row for which a line prints the number.
 const manyByNumber = 1000
 
 // byNumberText returns the objects of which the audit knows only the number, or "" if there are few.
@@ -124,7 +124,7 @@ func verb(n int, one, several string) string {
 }
 
 // notFoundLines returns lines about prefixes that the user asked for and that no name has. The lines suggest the most
-// similar prefix, or explain how a prefix is written. They begin with none.
+// similar prefix, or explain how a prefix is written. The first line begins with the text none.
 func notFoundLines(none string, result *audit.Result, namespace string) (lines []string) {
 	var others []string
 	if namespace != "" {

@@ -49,7 +49,7 @@ func (o *options) Run(ctx context.Context) (err error) {
 		return err
 	}
 	r.uid, r.clockSkew = r.session.Cluster.UID(ctx), r.session.ClockSkew(ctx)
-	r.config.Began = time.Now().Add(r.clockSkew) // the windows end now, however long the server was unreachable
+	r.config.Began = time.Now().Add(r.clockSkew) // the time windows end now, even after a wait for the server
 	if err := r.config.Comparable(); err != nil {
 		return fmt.Errorf("--compare: can't compare with %s: %w", r.compare, err)
 	}

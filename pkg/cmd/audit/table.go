@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// The columns that tell rows apart or give way on a narrow terminal.
+// The columns that identify rows, or that a narrow terminal omits.
 const (
 	namespaceColumn = "NAMESPACE"
 	resourceColumn  = "RESOURCE"
@@ -75,7 +75,7 @@ type column struct {
 	cell  func(*row) string
 }
 
-// layout is how the tables of a command are printed.
+// layout decides how a command prints its tables.
 type layout struct {
 	out        io.Writer
 	order      audit.Order
@@ -140,7 +140,7 @@ func ofPrefix(text func(*row) string) func(*row) string {
 	}
 }
 
-// placeColumns returns the columns that say which prefix a row is about.
+// placeColumns returns the columns that identify the prefix of a row.
 func placeColumns(namespaces bool) []column {
 	columns := []column{
 		{resourceColumn, false, func(r *row) string { return humanize.Type(r.Group, r.Resource) }},
@@ -168,8 +168,8 @@ func tableOf(columns []column, rows []row) *table.Table {
 	return t
 }
 
-// givingWay returns the columns of an audit that give way on a narrow terminal. The column of the order and that of
-// the verdict stay.
+// givingWay returns the columns that an audit omits on a narrow terminal. The columns of the order and of the verdict
+// stay.
 func givingWay(order audit.Order, verdict *v1alpha1.AuditVerdict) []string {
 	stays := ""
 	if verdict != nil && len(verdict.MostCreated) > 0 {
@@ -182,9 +182,9 @@ func givingWay(order audit.Order, verdict *v1alpha1.AuditVerdict) []string {
 	})
 }
 
-// fit returns the table so that rows fit into a width, if they can. API groups give way first, and then the columns in
-// giving. Notes move below their rows and are never shortened. Then namespaces are shortened, then types, creators and
-// prefixes. Creators give way last.
+// fit returns the table so that rows fit into a width, if they can. It first omits API groups, and then the columns in
+// giving. Notes move below their rows and are never shortened. Then it shortens namespaces, then types, creators and
+// prefixes. Last, it omits creators.
 func fit(t *table.Table, width int, giving []string) *table.Table {
 	if t.Width() > width {
 		t = withoutGroups(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// named reports whether types were named.
+// named reports whether the user named types.
 func (o *options) named() bool { return len(o.arguments) > 0 }
 
 // isPrefix reports whether an argument is TYPE/PREFIX.

@@ -57,8 +57,8 @@ func gateLine(gate *v1alpha1.AuditGate) string {
 	return fmt.Sprintf("Above the gate: %s. The worst is %s", humanize.Count(gate.ExceededCount, "prefix"), named)
 }
 
-// closeLine returns whether a create is close to failing. closeLine also returns the number of types for which it
-// assumes one attempt. If no create is close to failing, and a gate is exceeded or a prefix grows, it returns "".
+// closeLine returns a sentence on whether a create is close to failing, with the number of types for which it assumes
+// one attempt. If no create is close to failing, and a gate is exceeded or a prefix grows, it returns "".
 func closeLine(report *v1alpha1.AuditReport) string {
 	v := report.Verdict
 	c, line := v.Closest, ""

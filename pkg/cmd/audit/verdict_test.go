@@ -26,9 +26,9 @@ func withVerdict(v v1alpha1.AuditVerdict) *v1alpha1.AuditReport {
 	}
 }
 
-// The verdict has at most five lines: one on the gate, one on the prefixes with the most creates, and
-// one on whether a create is close to failing, the last two with a command. Before them is a line on
-// the types that could not be read. Beside an exceeded gate or growth, no line says that creates don't fail.
+// The verdict has at most five lines: one on the gate, one on the prefixes with the most creates, and one on whether a
+// create is close to failing, the last two with a command. Before them is a line on the types that could not be read.
+// If a gate is exceeded or a prefix grows, no line claims that creates don't fail.
 func TestVerdictLines(t *testing.T) {
 	fine := v1alpha1.AuditClosest{PrefixRef: v1alpha1.PrefixRef{Resource: "configmaps", Namespace: "default", Prefix: "build-"}, Names: 3000, Attempts: 8, Room: 1_359_494}
 	most := []v1alpha1.AuditMostCreated{

@@ -10,8 +10,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// warnings returns the warnings about a result, and those results of a comparison that are not the growth
-// of each prefix.
+// warnings returns the warnings about a result, and all results of a comparison except the growth of each prefix.
 func (r *run) warnings(result *audit.Result) (lines []string) {
 	report := result.Report
 	if s := report.Summary; r.namespaceUnverified && s.Objects == 0 && s.ResourceTypes > 0 {

@@ -42,7 +42,7 @@ func newWatchRun(r *run) *watchRun {
 func (w *watchRun) start(ctx context.Context) error {
 	c := w.run.session
 	defer debug.SetGCPercent(debug.SetGCPercent(pools.GarbagePercent))
-	c.Cluster.Retries()                                           // otherwise the engine would wait for them
+	c.Cluster.Retries()                                           // otherwise the engine would wait for the attempts
 	c.Cluster.Config = connection.Uninterrupted(c.Cluster.Config) // the counts are verified after an interrupt
 	w.odds = audit.NewOdds(c.Cluster.RetriesOf)
 	w.engine = w.newEngine()
@@ -79,8 +79,7 @@ func (w *watchRun) start(ctx context.Context) error {
 // verifiedWithin is the time limit for the verification after an interrupt.
 const verifiedWithin = 4 * time.Second
 
-// verify compares the counts with the server at the end. An interrupt leaves it little
-// time.
+// verify compares the counts with the server at the end. After an interrupt, verify has little time.
 func (w *watchRun) verify(ctx context.Context) {
 	verifying, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.run.session.ServerWait.For)
 	defer cancel()
@@ -190,7 +189,7 @@ func (w *watchRun) bound(screen *screenPrinter) {
 	}
 }
 
-// show prints the counts of now.
+// show prints the current counts.
 func (w *watchRun) show() (*audit.Result, error) {
 	snapshot, result, err := w.report()
 	if err != nil {
@@ -212,7 +211,7 @@ func (w *watchRun) hint(ctx context.Context, result *audit.Result) {
 	}
 }
 
-// report returns the counts of now, as an audit reports them.
+// report returns the current counts, as an audit reports them.
 func (w *watchRun) report() (snapshot live.Snapshot, result *audit.Result, err error) {
 	config := w.run.config
 	config.AsOf, config.Watched = w.engine.Now(), true
@@ -255,7 +254,7 @@ func (w *watchRun) view(ctx context.Context, snapshot live.Snapshot, result *aud
 	}
 	v.Next = append(v.Next, r.unshownLines(result, below)...)
 	if r.session.Prints.ForMachines() {
-		v.Warnings = append(v.Warnings, watchedText(snapshot)) // it shows whether there were gaps
+		v.Warnings = append(v.Warnings, watchedText(snapshot)) // this line shows whether there were gaps
 	}
 	v.Next = append(v.Next, watchedText(snapshot))
 	v.Gate = r.evaluate(context.WithoutCancel(ctx), result)

@@ -132,8 +132,8 @@ func TestShownReportStaysWhole(t *testing.T) {
 	}
 }
 
-// All rates have the unit in which the fastest row changes at least once. There is none
-// before ten seconds, and after a gap counts are lower bounds.
+// All rates have the unit in which the fastest row changes at least once. No rate is shown in the first ten seconds.
+// After a gap, counts are lower bounds.
 func TestRates(t *testing.T) {
 	of := func(perDay float64) row {
 		return row{AuditItem: v1alpha1.AuditItem{Measured: &v1alpha1.Measured{RatePerDay: &perDay, Creates: 7, Gaps: 1}}}
@@ -165,8 +165,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// A screen has a row of each prefix, also if nothing changes, and whole lines below the table. Without room, the first
-// rows are left out last.
+// A screen has a row for each prefix, even if nothing changes, and complete lines below the table. If there is little
+// room, the screen omits the last rows first.
 func TestPaintedLines(t *testing.T) {
 	p := &screenPrinter{layout: layout{order: audit.ByRate, headers: true}, notices: []string{strings.Repeat("a notice ", 15) + "ends"}}
 	young := followed("young-", 10, 0)
@@ -218,7 +218,7 @@ func TestLastTable(t *testing.T) {
 	}
 }
 
-// A screen shows the newest notice, however many came, and at the end the last ones.
+// A screen shows the newest notice. At its end, it prints the last notices.
 func TestNotices(t *testing.T) {
 	var errOut bytes.Buffer
 	p := &screenPrinter{line: func(text string) { fmt.Fprintln(&errOut, text) }}
@@ -232,7 +232,7 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// A screen shows that no name has the prefix until there is a row. The line doesn't come back at the end.
+// A screen shows that no name has the prefix until there is a row. The line isn't printed again at the end.
 func TestHints(t *testing.T) {
 	var errOut bytes.Buffer
 	p := &screenPrinter{layout: layout{order: audit.ByRate}, line: func(text string) { fmt.Fprintln(&errOut, text) }}
@@ -296,7 +296,7 @@ gizmos is a new resource type
 	}
 }
 
-// factory is one of a configuration alone.
+// factory is a factory that has only a configuration.
 type factory struct {
 	cmdutil.Factory
 	config *rest.Config

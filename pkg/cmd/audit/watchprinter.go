@@ -20,7 +20,7 @@ import (
 type watchPrinter interface {
 	show(*v1alpha1.AuditReport, live.Snapshot) error
 	notice(text string)
-	hint(text string) // a notice that is true until there are rows
+	hint(text string) // shows a notice until there are rows
 	// last returns the end of a watch, and the number of rows that it leaves out.
 	last(report *v1alpha1.AuditReport) (v scan.View, below int)
 }
@@ -225,7 +225,7 @@ func (p *screenPrinter) notice(text string) {
 
 func (p *screenPrinter) hint(text string) { p.hints = append(p.hints, text) }
 
-// end gives the terminal back, and prints the notices that were on it.
+// end restores the terminal, and prints the notices that were on the screen.
 func (p *screenPrinter) end() {
 	p.screen.End()
 	p.printNotices()

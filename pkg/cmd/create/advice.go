@@ -256,7 +256,7 @@ const (
 	textGet            = "  kubectl get %s"
 )
 
-// ownError is an error in words of this command, and not of kubectl's.
+// ownError is an error in the words of this command, and not in those of kubectl.
 type ownError string
 
 func (e ownError) Error() string { return string(e) }
@@ -290,7 +290,7 @@ func nameOf(o wait.Object) string { return terminal.OneLine(reference.Name(o.Map
 
 func argumentOf(o wait.Object) string { return reference.Argument(o.Mapping, o.Namespace, o.Name) }
 
-// why returns the reason why an object has failed.
+// why returns the reason for the failure of an object.
 func why(e wait.Ended) string {
 	text := ""
 	if e.Status.Reason != "" {

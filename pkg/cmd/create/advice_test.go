@@ -26,7 +26,7 @@ func renamed(d *create.Document, name string) create.Event {
 	}
 }
 
-// expect fails the test unless stderr has the one and lacks the other text.
+// expect fails the test unless stderr contains the text has, and doesn't contain the text lacks.
 func (r run) expect(t *testing.T, has, lacks string) {
 	t.Helper()
 	if !strings.Contains(r.stderr, has) || lacks != "" && strings.Contains(r.stderr, lacks) {

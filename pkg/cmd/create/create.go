@@ -112,8 +112,8 @@ func (o *options) Run(ctx context.Context) error {
 	return o.interruptible(ctx, o.create)
 }
 
-// create creates the objects of the input, follows them, and prints each event. All steps before the loops can fail,
-// and then nothing was created.
+// create creates the objects of the input, follows them, and prints each event. If a step before the loops fails,
+// nothing was created.
 func (o *options) create(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

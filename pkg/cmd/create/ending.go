@@ -23,7 +23,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// ending is all that the last lines and the exit code depend on.
+// ending has all facts that the last lines and the exit code depend on.
 type ending struct {
 	create.Summary
 	facts
@@ -40,8 +40,8 @@ type ending struct {
 	left               []wait.Object
 
 	interrupted, notWritten bool   // why the run stopped
-	hangs                   string // after an interrupt, why the rest is not known
-	areInLines              bool   // the Unseen have lines of JSON
+	hangs                   string // after an interrupt, the reason why the rest is unknown
+	areInLines              bool   // objects in Unseen have lines of JSON
 }
 
 func (o *options) ending(ctx context.Context, run create.Summary, f facts, followed follow.State) *ending {
@@ -94,8 +94,8 @@ func (e *ending) result() (printed []string, err error) {
 	}
 }
 
-// code is the exit code, unless all went well. After an interrupt, cmd.Execute turns 1 into 130. An unknown outcome
-// goes before an object that failed, and that before an interrupt.
+// code is the exit code, unless all went well. After an interrupt, cmd.Execute turns 1 into 130. An unknown outcome has
+// priority over an object that failed, and such an object over an interrupt.
 func (e *ending) code() int {
 	switch {
 	case e.Totals[protocol.Unknown] > 0:

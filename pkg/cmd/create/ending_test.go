@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// The exit code follows from the summary. An unknown outcome goes before an object that failed, before an
-// interrupt, and before an error.
+// The exit code follows from the summary. An unknown outcome has priority over an object that failed, an interrupt, and
+// an error.
 func TestExitCodes(t *testing.T) {
 	one := func(totals create.Totals) create.Summary {
 		return create.Summary{Documents: 1, Tally: create.Tally{Totals: totals}}

@@ -32,7 +32,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// naming is who picks the names of objects with generateName.
+// naming decides who picks the names of objects with generateName.
 type naming string
 
 const (
@@ -40,7 +40,7 @@ const (
 	namingServer naming = "server"
 )
 
-// options are kubectl create's own, and ours.
+// options are the options of kubectl create, and ours.
 type options struct {
 	*kubectlcreate.CreateOptions
 
@@ -72,7 +72,7 @@ func (o *options) addKubectlFlags(cmd *cobra.Command) {
 	formats := append(o.PrintFlags.AllowedFormats(), formatLines)
 	cmd.Flags().Lookup("output").Usage = fmt.Sprintf("Output format. One of: (%s).", strings.Join(formats, ", "))
 	offer := cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)
-	_ = cmd.RegisterFlagCompletionFunc("output", offer) // fails only for a flag that is not there
+	_ = cmd.RegisterFlagCompletionFunc("output", offer) // fails only for an unknown flag
 }
 
 // Complete completes the options as kubectl create does.
@@ -142,7 +142,7 @@ func (o *options) Validate() error {
 	return o.CreateOptions.Validate()
 }
 
-// running is what an interrupt asks while something hangs.
+// running has the state that giveUp prints if something hangs after an interrupt.
 type running struct {
 	session  *create.Session
 	printer  *printer

@@ -77,7 +77,7 @@ func (o *options) files() (files []string) {
 	return files
 }
 
-// documents is the input as the engine takes it.
+// documents is the sequence of documents that the engine reads.
 type documents = iter.Seq2[*create.Document, error]
 
 // documents returns the documents of the input, read as kubectl create does. After a document that adds
@@ -99,7 +99,7 @@ func (o *options) documents(ctx context.Context, flush func() bool) (documents, 
 	if !o.flags.kubectlOutput() {
 		in.texts = &manifest.Texts{Warn: func(text string) { o.stderr.Line(terminal.Warningf("%s", text)) }}
 	}
-	if enforce { // the builder would report these errors after all documents
+	if enforce { // the builder would report these errors only after all documents
 		in.within = resource.RequireNamespace(namespace)
 	}
 	builder := resource.NewBuilder(manifest.NewTypes(factory, in.askAgain)).
@@ -168,7 +168,7 @@ func (in *input) visit(objects *resource.Result) {
 			err = in.texts.Explain(in.ctx, err, in.options.files())
 		}
 	}
-	if err != nil && in.ctx.Err() != nil { // then the interrupt causes the error
+	if err != nil && in.ctx.Err() != nil { // here the interrupt is the cause of the error
 		err = create.ErrUnread
 	}
 	if err != nil {
@@ -267,8 +267,8 @@ func (in *input) warnOfPrefix(object *unstructured.Unstructured, mapping *meta.R
 	}
 }
 
-// runInfix follows the name of the CronJob in the generateName of its Jobs. A CronJob's name has at most
-// 52 bytes, so also a name that is derived from a key, with 53 bytes of the generateName, contains all of it.
+// runInfix follows the name of the CronJob in the generateName of its Jobs. A name that is derived from a key has 53
+// bytes of the generateName, so it contains the whole name of the CronJob, which has at most 52 bytes.
 const runInfix = "-run-"
 
 // addInput gives the builder the files, or the Job of --from.

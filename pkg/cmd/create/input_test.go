@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
 )
 
-// server is a server's types, and which of them it was asked for.
+// server has the types of a server, and records the requests for them.
 type server struct {
 	meta.RESTMapper
 	types, asked []string
@@ -39,8 +39,8 @@ type getter struct {
 
 func (g getter) ToRESTMapper() (meta.RESTMapper, error) { return g.server, nil }
 
-// A type is looked up once. One missing type is looked up again, and after a document that adds types, each missing
-// type. The earlier documents are created first.
+// A type is looked up once. Only one missing type is looked up again. After a document that adds types, every missing
+// type is. Before that, the earlier documents are created.
 func TestTypesAreLookedForOnce(t *testing.T) {
 	s := &server{types: []string{"A.v1", "A.v2"}}
 	flushed := 0

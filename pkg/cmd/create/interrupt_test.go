@@ -34,7 +34,7 @@ func TestGiveUp(t *testing.T) {
 }
 
 // The end of a command that hangs reports a waited object that has failed, even if the reader of the output or of the
-// logs has kept its line back. The failure goes before the interrupt.
+// logs has kept its line back. The failure has priority over the interrupt.
 func TestGiveUpAfterAFailure(t *testing.T) {
 	failed := wait.Ended{Object: aJob("b"), Result: wait.Failed, Status: finished.Status{State: finished.Succeeded}}
 	for _, failures := range [][]wait.Ended{{failed}, nil} {

@@ -136,8 +136,8 @@ func exitOf(t *corev1.ContainerStateTerminated) string {
 	return fmt.Sprintf("with exit code %d (%s)", t.ExitCode, t.Reason)
 }
 
-// failure prints why a Pod has failed. If the lines of several containers are mixed, it prints the last lines of the
-// Pod again. A sidecar is killed when the others have ended, and its exit code has no effect on the Pod.
+// failure prints the reason for the failure of a Pod. If the lines of several containers are mixed, it prints the last
+// lines of the Pod again. A sidecar is killed when the others have ended, and its exit code has no effect on the Pod.
 func (l *logPrinter) failure(e logs.Failure) {
 	status := e.Pod.Status
 	text := terminal.Sprintf("pod/%s has failed", e.Pod.Name)
@@ -155,7 +155,7 @@ func (l *logPrinter) failure(e logs.Failure) {
 	l.stderr.Line(strings.Join(lines, "\n"))
 }
 
-// tail returns the last lines of a container, if lines of others are between or after them.
+// tail returns the last lines of a container, if lines of other containers are between or after them.
 func (l *logPrinter) tail(c logs.Container, all []string) (lines []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

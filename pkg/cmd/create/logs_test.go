@@ -42,7 +42,7 @@ func TestInertLogs(t *testing.T) {
 	}
 }
 
-// A sidecar that was killed at the end of its Pod isn't why the Pod has failed.
+// The reason for a Pod's failure is never a sidecar that was killed at the end of the Pod.
 func TestFailureNamesNoSidecar(t *testing.T) {
 	always, ended := corev1.ContainerRestartPolicyAlways, func(name string, code int32) []corev1.ContainerStatus {
 		return []corev1.ContainerStatus{{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}}}
@@ -57,7 +57,7 @@ func TestFailureNamesNoSidecar(t *testing.T) {
 	}
 }
 
-// The commands of other tools would ask another cluster if flags choose the cluster.
+// If flags choose the cluster, no commands of other tools are printed, because these tools would use another cluster.
 func TestOtherToolsAskTheSameCluster(t *testing.T) {
 	run := aJob("r")
 	mapping := *run.Mapping

@@ -25,7 +25,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// errNotWritten is why a run stops whose results can't be written.
+// errNotWritten is the reason for the end of a run that can't write its results.
 var errNotWritten = errors.New("the results cannot be written")
 
 // disableCommands makes whole objects print no command for a CI system. Others can have changed an object that exists.
@@ -60,7 +60,7 @@ type printer struct {
 	inLines sync.Mutex      // held while lines of -o jsonl are written; guards the fields below
 	job     int             // of the last line
 	ended   map[string]bool // the UIDs of the objects whose results have lines
-	taken   bool            // giveUp writes the last lines, and nothing else does
+	taken   bool            // only giveUp may write the last lines
 }
 
 func (o *options) newPrinter(stop context.CancelCauseFunc) *printer {
@@ -204,7 +204,7 @@ func resultOf(e wait.Ended) v1alpha1.CreateLine {
 	switch {
 	case e.Err != nil:
 		line.Error = terminal.OneLine(apistatus.Brief(e.Err).Error())
-	case e.Result == wait.Failed && e.Status.State == finished.Succeeded: // its reason is that of the success
+	case e.Result == wait.Failed && e.Status.State == finished.Succeeded: // this reason is about the success
 		line.Error = "succeeded without meeting --for"
 	case e.Result == wait.Failed:
 		line.Error = strings.TrimLeft(why(e), " :")
@@ -256,7 +256,7 @@ func (p *printer) printUnseen(unseen []create.Outcome, ends []wait.Ended) bool {
 	isWritten := true
 	return terminal.Within(maxPrinting, func() {
 		for _, o := range unseen {
-			if o.Job != 0 && o.Job == p.job { // the run has not handled more than its line
+			if o.Job != 0 && o.Job == p.job { // the run has only printed the line of this outcome
 				continue
 			}
 			var err error

@@ -47,7 +47,7 @@ func TestLines(t *testing.T) {
 	if diff := cmp.Diff(lines(
 		`{"outcome":"Created",`+end+`,"name":"demo-1",`+prefix+`,"uid":"u"}`,
 		`{"outcome":"Exists",`+end+`,"name":"demo-2",`+prefix+`,"uid":"u"}`,
-		refused, refused, // also of copies that stderr doesn't repeat
+		refused, refused, // also for copies that stderr doesn't repeat
 		`{"outcome":"Unknown",`+end+`,"name":"demo-3",`+prefix+`,"error":"Post: reset"}`,
 		unsent, unsent, "",
 	), got.stdout); diff != "" || got.code != 4 {

@@ -52,7 +52,7 @@ type facts struct {
 	namespaces map[string]bool // of the objects
 }
 
-// placed is an error, and where in the input it belongs.
+// placed is an error with its place in the input.
 type placed struct {
 	at  int
 	err error
@@ -278,7 +278,7 @@ func (r *results) existing(o create.Outcome) error {
 	return r.print(o, "%s exists, but it can't be printed: %v", operation)
 }
 
-// compare notes an object that differs from its document. With --fail-on-difference it returns an error.
+// compare notes an object that differs from its document. With --fail-on-difference, compare returns an error.
 func (r *results) compare(o create.Outcome) error {
 	if len(o.Changes) == 0 {
 		return nil
@@ -302,8 +302,8 @@ func (r *results) failure(d *create.Document, err error) error {
 	return cmdutil.AddSourceToErr("creating", d.Source, err)
 }
 
-// explainBoth corrects the server's error for a conflict of an object with a name and a
-// generateName. The server reports that it could not generate a name.
+// explainBoth corrects the server's error for a conflict of an object with a name and a generateName. In this case, the
+// server reports that it could not generate a name.
 func explainBoth(err error, object *unstructured.Unstructured) error {
 	if object.GetGenerateName() == "" || object.GetName() == "" || !apierrors.IsAlreadyExists(err) {
 		return err
@@ -329,7 +329,7 @@ func (r *results) await(o create.Outcome) {
 	if o.Object == nil {
 		return
 	}
-	// After a lost response, perhaps another run with the key has created the object.
+	// After a lost response, the creator of the object can be another run with the key.
 	isOurs := o.Outcome == protocol.Created && (!o.Reread || r.flags.keys.Key == "")
 	object, awaited := r.follower.Add(follow.Created{
 		Mapping: o.Document.Mapping, Namespace: o.Document.Namespace, Name: o.Name,

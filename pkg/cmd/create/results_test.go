@@ -35,7 +35,7 @@ import (
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
-// configMap returns one as the server stores it, under name.
+// configMap returns a ConfigMap with the name, as the server stores it.
 func configMap(name string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
@@ -72,7 +72,7 @@ func failed(d *create.Document, err error) create.Event {
 	return create.Outcome{Result: exactlyonce.Result{Outcome: protocol.Failed}, Document: d, Err: err}
 }
 
-// at makes an outcome that of the n-th document of the input.
+// at assigns an outcome to the n-th document of the input.
 func at(n int, e create.Event) create.Event {
 	o := e.(create.Outcome)
 	o.Number = n
@@ -95,7 +95,7 @@ type run struct {
 
 // fate has the conditions of a run, such as an interrupt.
 type fate struct {
-	stdout    io.Writer                  // nil for one that takes everything
+	stdout    io.Writer                  // nil for a stdout without errors
 	dryRun    cmdutil.DryRunStrategy     // of the run
 	printer   func(runtime.Object) error // nil for kubectl's
 	interrupt bool                       // before the end
@@ -105,7 +105,7 @@ func optionsWith(streams genericiooptions.IOStreams) *options {
 	return &options{CreateOptions: kubectlcreate.NewCreateOptions(streams), stderr: terminal.NewStderr(streams.ErrOut)}
 }
 
-// see feeds the events of a run with these flags to results, as Run does. see returns the result of Execute.
+// see passes the events of a run with these flags to results, as Run does. see returns the result of Execute.
 func see(t *testing.T, args string, f fate, events []create.Event) run {
 	t.Helper()
 	var stdout, stderr strings.Builder
@@ -215,7 +215,7 @@ func lost(name, why string) string {
 	return terminal.Errorf(textOutcomeUnknown, "configmap/"+name+" -n prod", why)
 }
 
-// The ends of runs that the sessions don't have, because they depend on the moment of an event.
+// These ends of runs depend on the moment of an event, so the session tests can't cover them.
 func TestResults(t *testing.T) {
 	d := demo()
 	unprinted := []create.Event{created(demo(), "demo-1"), created(demo(), "demo-2"), readTo(1)}
@@ -294,7 +294,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// gone is a stdout whose reader went away.
+// gone is a stdout whose reader has ended.
 type gone struct{}
 
 func (gone) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }

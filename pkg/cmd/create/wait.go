@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// waits reports whether the run follows its objects. With --fail-on-difference, it does not if an object differs, and
-// prints the objects as they were created.
+// waits reports whether the run follows its objects. With --fail-on-difference, a run with an object that differs
+// doesn't, and prints the objects as they were created.
 func (r *results) waits() bool {
 	objects := r.follower.State().Objects
 	switch {
@@ -113,7 +113,7 @@ func endOf(e wait.Ended) string {
 	return terminal.Errorf("the wait for %s ended without a result: %v", name, apistatus.Brief(e.Err)) + get
 }
 
-// afterFailure returns the lines after the failure of an object: why it never ran, and the next command.
+// afterFailure returns the lines after the failure of an object: the reason why it never ran, and the next command.
 func afterFailure(e follow.Explained, logs bool) string {
 	if e.Result != wait.Failed || e.Status.State != finished.Failed {
 		return ""
@@ -152,12 +152,12 @@ func progressOf(s follow.State, logs bool) string {
 	return fmt.Sprintf("waiting for %s: %d unfinished. %s", elapsed(s), s.Left(), firstFact(s))
 }
 
-// A CI system ends a job that prints nothing for minutes, such as ten. So a line comes in the last half minute of five
-// minutes also if there is nothing to say.
+// A CI system ends a job that prints nothing for minutes, such as ten. So the command prints a line in the last half
+// minute of each five minutes, even without news.
 const everyFive, lastHalf = 5 * time.Minute, 5*time.Minute - 30*time.Second
 
-// reportOf returns a line with the reason why the wait doesn't end, for output without a terminal. The line is empty
-// if there is no such reason, except in the last half minute of five minutes.
+// reportOf returns a line with the reason why the wait doesn't end, for output without a terminal. Without such a
+// reason, the line is empty, except in the last half minute of each five minutes.
 func reportOf(s follow.State) string {
 	text := fmt.Sprintf("Waiting for %s: %s.", elapsed(s), waitCounts(s))
 	switch n := len(s.Reasons) + s.Facts; {
@@ -171,7 +171,7 @@ func reportOf(s follow.State) string {
 	return text
 }
 
-// firstFact is about an object if there is such a fact, because the fact is newer than those of its Pods.
+// firstFact returns a fact about an object if there is one, because it is newer than the facts about its Pods.
 func firstFact(s follow.State) string {
 	if s.Facts > 0 {
 		return factOf(s.Fact.Object, s.Fact.Progress)
@@ -245,7 +245,7 @@ func (e *ending) waitClosing() []string {
 	return append(lines, terminal.Errorf("%s: %s", e.whyNot(), waitCounts(w)))
 }
 
-// aboutWaitingAgain says what a second run does with objects whose results are not known.
+// aboutWaitingAgain explains how a second run treats objects whose results are not known.
 func (e *ending) aboutWaitingAgain() []string {
 	ended, keyed := e.followed.Ended, e.flags.keys.Key != ""
 	waits, gone := e.followed.Left()+ended[wait.Abandoned] > 0, ended[wait.Deleted]+ended[wait.Replaced] > 0

@@ -110,7 +110,7 @@ func afterInterrupt(t *testing.T, config *rest.Config, n int) *results {
 	return r
 }
 
-// The memory that the ends of objects take grows with their number, and not with its square.
+// The memory for the results of objects grows with their number, and not with the square of the number.
 func TestManyEnds(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -121,7 +121,7 @@ func TestManyEnds(t *testing.T) {
 	}
 }
 
-// An object that has finished since the interrupt is left alone, and its result is that of the wait.
+// An object that has finished since the interrupt is not deleted, and has its usual result.
 func TestFinishedSinceTheInterrupt(t *testing.T) {
 	for condition, want := range map[string]struct {
 		code int
@@ -175,8 +175,8 @@ func TestManyDeleted(t *testing.T) {
 	}
 }
 
-// If the response to a POST was lost, perhaps another run with the key has created the object. So an interrupt doesn't
-// delete it.
+// If the response to a POST was lost, the creator of the object can be another run with the key. So an interrupt
+// doesn't delete the object.
 func TestOursAfterALostResponse(t *testing.T) {
 	for key, want := range map[idempotency.Key]int{"": 1, "k": 0} {
 		follower, err := follow.New(nil, &rest.Config{}, follow.Config{Deletes: &rest.Config{}})
@@ -279,7 +279,7 @@ func TestReasonsAtTheEnd(t *testing.T) {
 	}
 }
 
-// Every end of a wait without a result says what a second run does.
+// If a wait ends without a result, the last lines explain the effect of a second run.
 func TestWaitingAgain(t *testing.T) {
 	const (
 		goesOn      = "Run the same command again. It creates nothing twice, and goes on waiting."

@@ -27,7 +27,7 @@ func TestCheck(t *testing.T) {
 	type expected = map[string]oncetest.Outcome
 	for name, test := range map[string]struct {
 		faults   []oncetest.Fault // of one create each
-		deleted  bool             // in the end, by another client
+		deleted  bool             // at the end, by another client
 		expected expected
 		want     string
 	}{

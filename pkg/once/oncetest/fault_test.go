@@ -38,7 +38,7 @@ func hasCode(code int32) func(error) bool {
 	}
 }
 
-// Each fault of a create: the client's error, and whether the object is stored.
+// Each fault of a create has the documented error for the client, and stores the object or not.
 func TestFaults(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault  oncetest.Fault
@@ -135,7 +135,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// Which requests have a fault follows from the seed and the object.
+// The seed and the object decide which requests have a fault.
 func TestRandom(t *testing.T) {
 	faulted := func(seed uint64, rate float64, backwards bool) string {
 		server := oncetest.NewServer()

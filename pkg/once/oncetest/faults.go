@@ -21,7 +21,8 @@ import (
 // Next, Always, Random and Func add rules. The first rule with a fault for a request decides.
 //
 // A verb is a verb of RBAC: create, get, list, watch, update, patch, delete. A resource is a plural name (jobs), also
-// with a group (jobs.batch) or a subresource (jobs/status). The verb or resource "*" matches all.
+// with a group (jobs.batch) or a subresource (jobs/status). The verb "*" matches all verbs, and the resource "*" all
+// resources.
 type Faults struct {
 	now func() time.Time // time in responses that no server has sent
 

@@ -135,8 +135,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// An object with a finalizer is marked for deletion once. The update that removes the finalizer deletes it, and no watch
-// has that update.
+// Only the first delete of an object with a finalizer sets its deletionTimestamp. The update that removes the finalizer
+// deletes the object, and watches get no event for that update.
 func TestDeleteTwice(t *testing.T) {
 	server := oncetest.NewServer()
 	client := configMapsOf(server.Config())

@@ -97,8 +97,8 @@ func (v view) list(resp *http.Response) (*http.Response, error) {
 	return withBody(resp, body), nil
 }
 
-// before returns the version before that of a hidden object, or that of the list if it is smaller. A watch from there
-// has the hidden object.
+// before returns the version just before a hidden object, or the version of the list if that is smaller. A watch from
+// this version gets the hidden object.
 func before(hidden json.RawMessage, list string) string {
 	var o metav1.PartialObjectMetadata
 	_ = json.Unmarshal(hidden, &o) // has been decoded

@@ -77,8 +77,8 @@ func (w *watching) Close() error {
 	return nil
 }
 
-// fill encodes the changes that the watch hasn't sent yet. An object that no longer matches the selectors is deleted
-// for the watch, as it was before. The server is locked.
+// fill encodes the changes that the watch hasn't sent yet. If an object no longer matches the selectors, the watch gets
+// its deletion, with the earlier object. The server is locked.
 func (w *watching) fill() {
 	for ; w.next < len(w.server.changes); w.next++ {
 		c := w.server.changes[w.next]

@@ -77,7 +77,7 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	expect(stale, "[a y]")
-	server.Put(aged("b", time.Hour-3*time.Second)) // for two to three seconds too young
+	server.Put(aged("b", time.Hour-3*time.Second)) // becomes visible in two to three seconds
 	if _, err := clients.CoreV1().Secrets("ns").Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
-// Command run starts a control plane and runs a command beside it. KUBECONFIG is an administrator's. PATH begins with
-// the directories of the reference kubectl and of the plugin. LOSSY_KUBECONFIG reaches the server through a proxy
-// that loses every second response to a POST. Without a command, the program only builds the parts of a control
-// plane.
+// Command run starts a control plane and runs a command beside it. KUBECONFIG has the credentials of an administrator.
+// PATH begins with the directories of the reference kubectl and of the plugin. LOSSY_KUBECONFIG reaches the server
+// through a proxy that loses every second response to a POST. Without a command, the program only builds the parts of a
+// control plane.
 //
 // With --no-server-retries the server makes one attempt per create. With --suffix-length=2 a prefix has 27^2 names.
 // --server-version is one of controlplane.ServerVersions. --controllers=job-controller also runs controllers, and

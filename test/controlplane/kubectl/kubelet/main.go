@@ -37,7 +37,7 @@ func main() {
 	server := httptest.NewUnstartedServer(mux)
 	_ = server.Listener.Close()
 	server.Listener = listener
-	server.StartTLS()                    // its certificate is for no one, and the API server checks none
+	server.StartTLS()                    // the API server doesn't check the certificate
 	_, _ = io.Copy(io.Discard, os.Stdin) // until the process that started it ends
 }
 

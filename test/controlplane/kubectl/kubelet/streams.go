@@ -33,7 +33,7 @@ func serveExec(w http.ResponseWriter, r *http.Request) {
 }
 
 func servePorts(w http.ResponseWriter, r *http.Request) {
-	options, _ := portforward.BuildV4Options(nil) // the ports of WebSocket, which the API server doesn't use
+	options, _ := portforward.BuildV4Options(nil) // only for WebSocket, which the API server doesn't use here
 	portforward.ServePortForward(w, r, host{}, r.PathValue("pod"), "", options,
 		idle, remotecommand.DefaultStreamCreationTimeout, portforward.SupportedProtocols)
 }
@@ -44,7 +44,7 @@ func (host) ExecInContainer(
 ) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = out, errOut
-	stdin, err := cmd.StdinPipe() // Wait doesn't wait for the end of in
+	stdin, err := cmd.StdinPipe() // with a pipe, Wait doesn't wait for the end of in
 	if err == nil {
 		err = cmd.Start()
 	}
