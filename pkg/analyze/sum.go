@@ -3,8 +3,8 @@ package analyze
 import "math"
 
 const (
-	// smooth is how many steps a term must take to change by its own size, so that the first
-	// correction of Euler-Maclaurin's formula leaves an error below 1e-10.
+	// smooth is the least number of steps in which a term may change by its own size. Then the first correction of
+	// Euler-Maclaurin's formula leaves an error below 1e-10.
 	smooth = 64
 
 	// cutoff bounds the terms of a sum. Terms that are smaller than the largest by a factor of

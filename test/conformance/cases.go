@@ -13,8 +13,7 @@ import (
 	. "github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest" //nolint:revive,staticcheck // reads like a list of faults
 )
 
-// The claims of a program. A program that doesn't know may claim unknown, but a case
-// that a client can settle accepts no unknown.
+// The claims of a program. A program may claim unknown, but not in a case in which a client can find out the outcome.
 const (
 	created = "created"
 	exists  = "exists"
@@ -31,11 +30,11 @@ type testCase struct {
 	name  string
 	setup func(server)
 	runs  []run
-	// gone says that the history deletes the object, and renamed that it is stored under another name.
+	// gone is true if the history deletes the object, and renamed if the server stores it under another name.
 	gone, renamed bool
 	// pause is the least time between the first two POSTs.
 	pause time.Duration
-	// resource and namespace are of the objects. Empty means configmaps in the namespace default.
+	// resource and namespace are those of the objects. By default, these are ConfigMaps in the namespace default.
 	resource  schema.GroupVersionResource
 	namespace string
 	// manifest is the format of the manifest. Arguments: name and value of the label, input.
@@ -49,7 +48,7 @@ type run struct {
 	secret string
 	key    string       // empty for the key of the case
 	bad    bool         // the key or the secret is unusable, so nothing is sent
-	beside bool         // starts together with the next run
+	beside bool         // the run starts together with the next one
 	stop   bool         // interrupted after its first POST has arrived
 	before func(server) // called before the run
 }
@@ -148,7 +147,7 @@ func doubts() []testCase {
 	}
 }
 
-// unsettled are the cases that end with the time of the program, or without the permission to read.
+// unsettled are the cases in which the time of the program is over, or the permission to read is missing.
 func unsettled() []testCase {
 	return []testCase{
 		{name: "each request lost until the time is over", setup: always("create", DropRequest), runs: once(lost)},
@@ -179,7 +178,7 @@ func lateAndForbidden(s server) {
 	})
 }
 
-// lostAndTaken loses the first POST, and puts another client's object before the client reads.
+// lostAndTaken loses the first POST, and stores another client's object under the name before the client reads.
 func lostAndTaken(s server) {
 	s.Next("create", "configmaps", DropRequest)
 	s.Next("get", "configmaps", func(r *Request) (*http.Response, error) {

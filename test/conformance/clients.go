@@ -74,7 +74,8 @@ func clients(dir string) []client {
 	}
 }
 
-// histories are the faults of the page, in creates of a resource. Each loses the response of a create, or refuses one.
+// histories are the faults of the page, in creates of a resource. Each fault loses the response to a create, or refuses
+// a create.
 func histories(resource string) []testCase {
 	create := func(fault Fault) func(server) {
 		return func(s server) { s.Next("create", resource, fault) }
@@ -119,7 +120,7 @@ func writePage(page string) error {
 	if err != nil {
 		return err
 	}
-	// CI repeats a script with argo under wrap with a key.
+	// The test TestScript repeats a script with argo under wrap with a key, as CI does.
 	scripted := command("go", "test", "-count=1", "../wrap", "-run", "TestScript", "-args", "-submit="+filepath.Join(dir, argo.program)+" submit -o name")
 	return errors.Join(broken, scripted, os.WriteFile(page, generated.ReplaceAll(text, append([]byte("${1}"), append(tables.Bytes(), "${2}"...)...)), 0o644)) //nolint:gosec // a page
 }
@@ -141,8 +142,8 @@ func buildPrograms(dir string) error {
 // A module is the Go module of a published command line.
 type module struct{ path, version, program string }
 
-// build builds the program into dir with the versions that the module has chosen. So it builds in a copy of the module,
-// DIR/PROGRAM-source.
+// build builds the program into dir with the versions that the module has chosen. To use these versions, it builds in a
+// copy of the module, DIR/PROGRAM-source.
 func (m module) build(dir string) error {
 	downloaded, err := exec.Command("go", "mod", "download", "-json", m.path+"@"+m.version).Output()
 	if err != nil {
@@ -225,8 +226,8 @@ func (c client) play(i int) (result, error) {
 	return r, err
 }
 
-// underWrap plays a history of the page under wrap. It returns a cell of the table. The promise is broken if that isn't
-// one object that the client reports as created, or if a create went past the proxy.
+// underWrap plays a history of the page under wrap. It returns a cell of the table. wrap breaks its promise unless
+// exactly one object exists and the client reports it as created. It also does if a create bypassed the proxy.
 func (c client) underWrap(i int) (cell string, broken, err error) {
 	under, ok := c.wrapped()
 	if !ok {

@@ -67,7 +67,7 @@ func TestPython(t *testing.T) {
 	}
 }
 
-// The same faults before a real server. A workflow runs all cases there each night.
+// Some cases run on a real server, with the same faults. A workflow runs all cases on a real server each night.
 func TestRealServer(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := controlplane.WriteKubeconfig(kubeconfig, plane.Admin()); err != nil {
@@ -93,8 +93,8 @@ func named(names ...string) []testCase {
 	return slices.DeleteFunc(cases(), func(c testCase) bool { return !slices.Contains(names, c.name) })
 }
 
-// Programs that claim too much or too little fail. A program without keys passes only where
-// it sends one POST.
+// Programs that claim too much or too little fail. A program without keys passes only the cases in which it sends one
+// POST.
 func TestWrongPrograms(t *testing.T) {
 	for _, test := range []struct {
 		name, script, want string

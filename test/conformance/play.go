@@ -37,7 +37,7 @@ type result struct {
 	claims         []string
 	report         string // the last line of stderr of the last run
 	posts, objects int
-	unnamed        int // POSTs that left the name to the server, as those that go past wrap
+	unnamed        int // POSTs without a name, like those that bypass wrap
 	took           time.Duration
 	problems       []string
 }
@@ -58,7 +58,7 @@ type player struct {
 	program []string
 	open    opener
 	server  server
-	key     string // of all runs of the case
+	key     string // the key of all runs of the case
 	dir     string
 	posted  chan struct{} // has an element when the first POST has arrived
 	mu      sync.Mutex    // guards result.report
@@ -107,7 +107,7 @@ func (p *player) play() (err error) {
 	return nil
 }
 
-// elsewhere is the path below which redirects lead.
+// elsewhere begins the paths to which redirects lead.
 const elsewhere = "/elsewhere/"
 
 // pretend stores nothing, and responds to a POST with the object in it.
@@ -121,7 +121,7 @@ func pretend(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, r.Body) // fails if the client is gone
 }
 
-// place returns where the objects of the case are.
+// place returns the type and the namespace of the objects of the case.
 func (c testCase) place() place {
 	at := place{configMaps, cmp.Or(c.namespace, metav1.NamespaceDefault)}
 	if c.resource != (schema.GroupVersionResource{}) {
@@ -211,7 +211,7 @@ func (p *player) call(r run) (claim, error) {
 	return c, nil
 }
 
-// setReport is called by runs that are beside each other.
+// setReport can be called by several runs at the same time.
 func (p *player) setReport(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -320,7 +320,7 @@ func (p *player) derived(object *unstructured.Unstructured) {
 	}
 }
 
-// creationOf returns whose the object is: ours, or "" for another user's.
+// creationOf returns the creation of an object: ours, or "" for an object of another user.
 func creationOf(object metav1.Object) string {
 	if whole, ok := object.(*unstructured.Unstructured); ok {
 		if work, _, _ := unstructured.NestedString(whole.Object, "data", "work"); work == theirWork {

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// A server serves one case, with faults before it. *oncetest.Server is one, in memory.
+// A server serves one case, and injects faults. One implementation is *oncetest.Server, in memory.
 type server interface {
 	http.Handler
 	Next(verb, resource string, faults ...oncetest.Fault)
@@ -49,7 +49,7 @@ func inMemory(string, place) (server, error) {
 	return oncetest.NewServer(oncetest.Type{Group: roles.Group, Version: roles.Version, Kind: "Role"}), nil
 }
 
-// A cluster is a proxy that injects faults before a real API server. A user can do everything there.
+// A cluster is a proxy that injects faults before a real API server. The program has all permissions there.
 type cluster struct {
 	*oncetest.Faults
 	http.Handler
@@ -57,7 +57,7 @@ type cluster struct {
 	objects dynamic.ResourceInterface // of the type that the program creates
 	key     string
 
-	mu     sync.Mutex // callbacks are called by several requests
+	mu     sync.Mutex // several requests can call callbacks
 	failed error      // of the first request of the run itself that the server refused
 }
 

@@ -61,8 +61,8 @@ func reset(r *http.Request) {
 const maxStream = 1<<31 - 1
 
 // goAway writes a GOAWAY frame, bypassing net/http, whose own frames are always graceful. last is the last stream that
-// the server might have processed. Clients close the connection if it is below their streams. goAway closes it
-// otherwise. If it didn't wait for the client, another request could fail to write, and net/http would then report
+// the server might have processed. If last is below a client's streams, the client closes the connection. Otherwise
+// goAway closes it. goAway waits for the client, because a failed write of another request would make net/http report
 // that error to all requests of the connection.
 func goAway(r *http.Request, last uint32, code http2.ErrCode) {
 	conn := connectionOf(r)

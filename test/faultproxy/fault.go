@@ -47,7 +47,7 @@ func BreakResponse(next http.Handler) http.Handler {
 	return half(next, func(*http.Request) { panic(http.ErrAbortHandler) })
 }
 
-// half passes half of the response on before it ends the request.
+// half passes half of the response on, and then ends the request.
 func half(next http.Handler, end func(*http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		response := carryOut(next, r)
@@ -183,7 +183,7 @@ func RefuseStream(http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { refuseStream(r) })
 }
 
-// RefuseStreamAfter is RefuseStream after the server has carried out the request.
+// RefuseStreamAfter does the same as RefuseStream, but after the server has carried out the request.
 func RefuseStreamAfter(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		carryOut(next, r)
@@ -191,7 +191,7 @@ func RefuseStreamAfter(next http.Handler) http.Handler {
 	})
 }
 
-// Interim sends interim responses first: 100 Continue and 103 Early Hints.
+// Interim sends the interim responses 100 Continue and 103 Early Hints before the response.
 func Interim(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusContinue)
@@ -223,7 +223,7 @@ func respond(code int, header http.Header, body string) http.Handler {
 	})
 }
 
-// Observe returns a fault, or none if it is nil, behind which with gets the status of the server's response.
+// Observe returns a fault that also passes the status of the server's response to the function with. fault can be nil.
 func Observe(fault Fault, with func(code int)) Fault {
 	return func(next http.Handler) http.Handler {
 		observed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -33,20 +33,20 @@ const (
 
 func (p Protocol) String() string { return [...]string{HTTP1: "HTTP/1.1", HTTP2: "HTTP/2"}[p] }
 
-// Proxy forwards to a server, or balances between several.
+// Proxy forwards requests to a server, or balances them between several servers.
 type Proxy struct {
-	// Config is the configuration for clients of the proxy. Config is the user's, with the address and the certificate
-	// of the proxy. The proxy terminates TLS, so it presents the user's client certificate itself. It forwards a bearer
-	// token.
+	// Config is the configuration for clients of the proxy. It is a copy of the user's, with the address and the
+	// certificate of the proxy. The proxy terminates TLS, so it presents the user's client certificate itself. It
+	// forwards a bearer token.
 	Config *rest.Config
 
 	server     *httptest.Server
-	requests   atomic.Int64 // that were sent to the servers
+	requests   atomic.Int64 // requests that were sent to the servers
 	inProgress sync.RWMutex // held by every request until it has ended
 }
 
-// Start starts a proxy that forwards with the credentials of user to user's server. For each request choose returns
-// the fault, or nil. It can read the body with Body. The caller calls Close.
+// Start starts a proxy that forwards with the credentials of user to user's server. For each request choose returns the
+// fault, or nil. choose can read the body with Body. The caller must call Close.
 func Start(protocol Protocol, user *rest.Config, choose func(*http.Request) Fault) (*Proxy, error) {
 	return StartBalancer(protocol, user, []string{user.Host}, choose)
 }
@@ -106,7 +106,7 @@ func (p *Proxy) Wait() {
 	defer p.inProgress.Unlock()
 }
 
-// Close ends the proxy, after Wait.
+// Close calls Wait, and then ends the proxy.
 func (p *Proxy) Close() {
 	p.Wait()
 	p.server.CloseClientConnections()

@@ -69,8 +69,8 @@ func send(ctx context.Context, t *testing.T, config *rest.Config) (response stri
 	return fmt.Sprintf("%d %s", resp.StatusCode, body), err
 }
 
-// Every fault does as documented. The request is carried out the right number of times, and the client gets the right
-// result.
+// Every fault works as documented: the server carries out the request the right number of times, and the client gets
+// the right result.
 func TestFaults(t *testing.T) {
 	for _, protocol := range []Protocol{HTTP1, HTTP2} {
 		for _, fault := range Faults {
@@ -113,7 +113,7 @@ func TestFaults(t *testing.T) {
 // unnoticed are the faults that this client doesn't notice.
 var unnoticed = map[string]bool{
 	"repeated and the first response passed on":  true,
-	"repeated and the second response passed on": true, // with this backend, which has no conflicts
+	"repeated and the second response passed on": true, // only with this backend, which has no conflicts
 	"GOAWAY":        true,
 	"GOAWAY before": true, // net/http sent it again
 }

@@ -120,7 +120,7 @@ type Mix struct {
 
 	mu       sync.Mutex
 	seen     map[string]uint64 // requests of each kind
-	picked   map[string]string // by the path of a client-picked name: the stable identifier
+	picked   map[string]string // the stable identifier by the path of a client-picked name
 	names    map[string]int    // number of identifiers by generateName
 	faults   map[string]int
 	requests int

@@ -229,11 +229,11 @@ var ttlJobs = []struct {
 	{"name: run", "", false, 0},
 }
 
-// Jobs with a generateName get a TTL, or a warning that they have none, but for Jobs of a run with a key and of a
-// controller.
+// Jobs with a generateName get a TTL, or a warning that they have none. Jobs of a run with a key and Jobs of a
+// controller get neither.
 func TestDefaultTTL(t *testing.T) {
 	var options []controlplane.Option
-	if *serverVersion == controlplane.ServerVersion { // in which these policies are beta
+	if *serverVersion == controlplane.ServerVersion { // the version in which these policies are beta
 		options = append(options, controlplane.APIServerArgs(
 			"--feature-gates=MutatingAdmissionPolicy=true", "--runtime-config=admissionregistration.k8s.io/v1beta1=true"))
 	}

@@ -85,8 +85,8 @@ func pod(metadata, name string) string {
 
 const long = "integration-tests-of-the-payments-service-on-the-branch-release-"
 
-// The test runs small repositories. A finding that a maintainer would call false must not occur. A similar manifest
-// that is wrong must have one.
+// The test runs small repositories. Lint must not report a finding that a maintainer would call false. In a similar
+// manifest that is wrong, lint must report a finding.
 func TestRepositories(t *testing.T) {
 	hook := func(phase, metadata string) string {
 		return metadata + ", annotations: {argocd.argoproj.io/hook: " + phase + "}"
@@ -224,7 +224,7 @@ func relatedFiles(item v1alpha1.LintItem) string {
 	return strings.Join(names, " ")
 }
 
-// A fix does not lead to the next finding.
+// A manifest that was fixed as the finding says has no further finding.
 func TestFixes(t *testing.T) {
 	tree(t, map[string]string{
 		"kustomization.yaml": "resources: [a.yaml]\n",
@@ -252,7 +252,7 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-// Input that is four times as long takes about four times the processor time, and not sixteen times.
+// Lint needs about four times the processor time for input that is four times as long, and not sixteen times.
 func TestTimeIsLinear(t *testing.T) {
 	const count = 2000
 	numbered := func(item string, n int) string { // %d in an item is its number
@@ -292,7 +292,7 @@ func TestTimeIsLinear(t *testing.T) {
 		},
 		"number signs": func(n int) string {
 			return configMap("name: a") + "data: {a: \"" + strings.Repeat(" #", 50*n) + "\"}\n" + comment +
-				"#1\n#2\n#3\n#4\n#5\n#6\n#7\n#8\n" // a small map doesn't hash its keys
+				"#1\n#2\n#3\n#4\n#5\n#6\n#7\n#8\n" // enough keys, because a small map doesn't hash its keys
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -328,7 +328,7 @@ func compareTimes(t *testing.T) {
 	t.Errorf("it takes %v of processor time, and four times as much %v", short, long)
 }
 
-// A .gitignore with so many patterns that each file would take long ignores nothing.
+// Lint ignores a .gitignore with so many patterns that matching each file would take long.
 func TestManyPatterns(t *testing.T) {
 	for patterns, want := range map[int]int{5000: 1, 10_000: 2} {
 		tree(t, map[string]string{
@@ -355,8 +355,8 @@ vars: [{name: "A\n::add-mask::B##[add-mask]C\e[31m", objref: {apiVersion: v1, ki
 	}
 }
 
-// A pipe in a directory is skipped, and not read because of a pattern. A pipe that is named as an argument can be
-// interrupted.
+// Lint doesn't read a pipe in a directory, or one that matches a pattern. While lint reads a pipe that is named as an
+// argument, the user can interrupt it.
 func TestPipes(t *testing.T) {
 	tree(t, map[string]string{"a.yaml": configMap("generateName: a-")})
 	if err := syscall.Mkfifo("pipe.yaml", 0o644); err != nil {
@@ -390,8 +390,8 @@ func TestPipes(t *testing.T) {
 	}
 }
 
-// A repository can be of an author whom the user doesn't trust. Lint reads no file of it that hangs, takes all memory or
-// is outside, and shows no name from outside.
+// A repository can be of an author whom the user doesn't trust. Lint reads no file of it that would hang or fill the
+// memory, reads no file outside, and shows no name from outside.
 func TestUntrustedRepository(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside.yaml")
 	if err := os.WriteFile(outside, []byte(configMap("name: secret-name, generateName: secret-prefix-")), 0o600); err != nil {
@@ -457,7 +457,7 @@ func TestAboveRepository(t *testing.T) {
 // annotation is the only command that lint gives to the runner of GitHub Actions.
 var annotation = regexp.MustCompile(`^::(error|warning|notice) file=[^:]*::`)
 
-// Text of a file, of its name and of a comment is no command for the runner that shows the output. A runner
+// No text in a file, in a file name or in a comment becomes a command for the CI runner that shows the output. A runner
 // executes "::COMMAND" at the beginning of a line, and "##[COMMAND]" anywhere in a line (actions/runner,
 // ActionCommand.cs).
 func TestRunnerCommands(t *testing.T) {
@@ -503,7 +503,7 @@ func load(t *testing.T, name string, into any) {
 	}
 }
 
-// The plugin has the commands of the hooks.
+// The plugin has the commands that the pre-commit hooks run.
 func TestPreCommitHooks(t *testing.T) {
 	var hooks []struct {
 		ID, Language, Entry string

@@ -105,7 +105,7 @@ func TestSARIF(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The schema uses draft 4, in which definitions have another name.
+	// The schema uses JSON Schema draft 4, which has another word for definitions.
 	text = bytes.ReplaceAll(bytes.ReplaceAll(text, []byte(`"definitions"`), []byte(`"$defs"`)), []byte("#/definitions/"), []byte("#/$defs/"))
 	text = bytes.Replace(text, []byte(`"$schema":"http://json-schema.org/draft-04/schema#",`), nil, 1)
 	text = regexp.MustCompile(`"id":"https:[^"]*",`).ReplaceAll(text, nil)

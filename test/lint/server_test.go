@@ -79,8 +79,8 @@ func (s *server) create(ctx context.Context, object *unstructured.Unstructured) 
 
 var dryRun = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 
-// A real server refuses each bad example of an error rule, or has the result that the rule describes. It accepts each
-// good example.
+// A real server refuses each bad example of an error rule, or has the result that the rule describes. The server
+// accepts each good example.
 func TestServerAgrees(t *testing.T) {
 	cp := controlplane.New(t)
 	s := newServer(t, cp.Admin(), dryRun)

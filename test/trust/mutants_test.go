@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// transport is a mutant: an error in the program, which changes requests and responses.
+// transport is a mutant: it simulates an error in the program by changed requests and responses.
 type transport func(*http.Request) (*http.Response, error)
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
@@ -59,7 +59,7 @@ func changed(resp *http.Response, err error, change func([]byte) []byte) (*http.
 	return resp, nil
 }
 
-// publicNames has names that follow from the ID of an item without its secret.
+// publicNames derives names from the ID of an item without its secret.
 func publicNames(w *world, below http.RoundTripper) http.RoundTripper {
 	return renamed(below, "", nameOf(w.items[0], w.secret), nameOf(w.items[0], derive.Secret{}))
 }
@@ -70,7 +70,7 @@ func noPlace(w *world, below http.RoundTripper) http.RoundTripper {
 	return renamed(below, "/"+w.items[1].resource(), b.id, a.id, b.name, a.name)
 }
 
-// believing takes the listed objects for the first item that prove shows to be it, whatever their names and IDs.
+// believing accepts each listed object as the first item if prove returns true, without a check of its name and ID.
 func believing(prove func(*world, *unstructured.Unstructured) bool) func(*world, http.RoundTripper) http.RoundTripper {
 	return func(w *world, below http.RoundTripper) http.RoundTripper {
 		want, believed := identityOf(w.items[0], w.secret), ""
@@ -112,7 +112,7 @@ func believing(prove func(*world, *unstructured.Unstructured) bool) func(*world,
 	}
 }
 
-// neverTaken can't read an object with another ID, so it is unknown forever.
+// neverTaken can't read an object with another ID, so the outcome stays unknown.
 func neverTaken(w *world, below http.RoundTripper) http.RoundTripper {
 	return transport(func(r *http.Request) (*http.Response, error) {
 		resp, err := below.RoundTrip(r)
@@ -137,7 +137,7 @@ func withoutSecret(s subject) subject {
 	}
 }
 
-// Each error that would make a copied annotation a proof breaks a property, although there is a secret.
+// Each mutant that accepts a copied annotation as a proof breaks a property, even with a secret.
 func TestMutants(t *testing.T) {
 	controlled := keyed("Job")
 	controlled.owner = "6b1f2d0e-8a55-4f4b-9a43-0c2f5d1f7a10"

@@ -51,8 +51,8 @@ func (w *world) config() *rest.Config {
 	return config
 }
 
-// recognizing recognizes the requests for metadata. create sends them for several places at once, so their order is
-// not always the same, and others act only before the other requests.
+// recognizing recognizes the requests for metadata. create sends these requests for several places at once, in no fixed
+// order. So others act only before requests of other kinds.
 type recognizing struct{ below http.RoundTripper }
 
 type concurrent struct{} // a key of contexts

@@ -23,7 +23,7 @@ import (
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
-// The properties. Those of a subject with a secret have the exceptions that their comments name.
+// The properties. The comments name the exceptions for a subject with a secret.
 const (
 	// P1: an object that was created or exists is not the adversary's, except after ours was stored under this
 	// name and deleted by others.
@@ -90,7 +90,7 @@ var groups = map[string]string{"Job": "batch"}
 
 var fixed = item{Object: derive.Object{Kind: "ConfigMap", Namespace: "ns", Name: ownName}, source: derive.FromKey(key)}
 
-// found counts histories by their notes, and has the results of each attack.
+// found has the number of histories with each note, and the results of each attack.
 type found struct {
 	notes   map[string]int
 	effects effects
@@ -128,7 +128,7 @@ func (m model) explore(t *testing.T) found {
 	return all
 }
 
-// play plays the history, and notes what it shows. calm has the histories without an adversary by their faults.
+// play plays the history, and adds its notes. calm has the histories without an adversary by their faults.
 func (w *world) play(calm map[string]*world) {
 	for range 2 {
 		w.claims = append(w.claims, w.run()...)
@@ -241,7 +241,7 @@ func (w *world) follow() {
 }
 
 var (
-	// deeper is for "make -f lab/Makefile adversary".
+	// deeper is set by "make -f lab/Makefile adversary".
 	deeper = flag.Int("deeper", 0, "how many more decisions differ from a history without faults and adversary")
 	update = flag.Bool("update", false, "write the table of docs/concepts/threat-model.md")
 )
@@ -312,8 +312,8 @@ var (
 	}
 )
 
-// The model finds exactly the attacks of the page about the threat model, and with a secret only those that the
-// page lists with one. The page has their results, which are compared if all explorations ran.
+// The model finds exactly the attacks of the page about the threat model. With a secret, it finds only the attacks that
+// the page lists for a secret. The page has their results, which are compared if all explorations ran.
 func TestAdversary(t *testing.T) {
 	var mu sync.Mutex
 	columns := map[string]effects{"without": {}, "with": {}} // of the command

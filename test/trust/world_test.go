@@ -74,11 +74,11 @@ type world struct {
 	replayed []int          // the faults of a history without an adversary
 	posts    map[string]int // the requests that can store an object of the subject
 
-	class   map[types.UID]string                  // of each object of the adversary, the attack that it is
+	class   map[types.UID]string                  // the attack, by object of the adversary
 	known   []map[string]bool                     // by item, names that the adversary knows
 	ids     []map[string]bool                     // by item, IDs that the adversary knows
 	digests map[string]string                     // by ID, as read
-	gone    map[string]bool                       // by place and name, where ours was, and others deleted it
+	gone    map[string]bool                       // by place and name: others deleted our object
 	present map[string]*unstructured.Unstructured // by kind and name
 	warned  bool                                  // the last run warned of objects with its label
 	claims  []claim                               // of all runs
@@ -111,7 +111,7 @@ func newWorld(ctx context.Context, m model, c *choices.Choices) *world {
 // identity is the ID and the name of an item under a secret.
 type identity struct{ id, name string }
 
-var identities sync.Map // of identity, because they are asked for very often
+var identities sync.Map // caches values of identity, because they are needed very often
 
 func identityOf(i item, secret derive.Secret) identity {
 	type under struct {
@@ -159,8 +159,8 @@ func (w *world) held(kind, name string) *unstructured.Unstructured { return w.pr
 
 func (w *world) theirs(uid types.UID) bool { return w.class[uid] != "" }
 
-// observe adds to the knowledge of the adversary all that can be read, and the names that follow from it
-// without a secret.
+// observe lets the adversary learn everything that can be read, and all names that can be derived from it without a
+// secret.
 func (w *world) observe() {
 	w.present = map[string]*unstructured.Unstructured{}
 	for _, o := range w.server.Objects() {
@@ -255,7 +255,7 @@ func (w *world) actsOn(n int, i item) (acts []func()) {
 			acts = append(acts, func() { w.forge(n, copiedName, id, true) })
 		}
 	}
-	for m, other := range w.items { // with the identity of another item
+	for m, other := range w.items { // with the ID and the name of another item
 		if id, name := idOf(other, w.secret), nameOf(other, w.secret); m != n && w.ids[m][id] && w.known[m][name] &&
 			i.GenerateName != "" && other.GenerateName != "" && w.held(i.Kind, name) == nil {
 			acts = append(acts, func() { w.forge(n, name, id, true) })
@@ -271,8 +271,8 @@ const (
 	inventedID = "v1s-00000000000000000000000000000000-0-0"
 )
 
-// forge creates an object of the adversary. An exact one has the digest, the label and the owner of ours, as
-// far as they can be known. All have the result of a Job that is complete.
+// forge creates an object of the adversary. An exact object has the digest, the label and the owner of ours, as far as
+// the adversary can know them. All objects have the status of a complete Job.
 func (w *world) forge(n int, name, id string, exact bool) {
 	i := w.items[n]
 	object := i.manifest()
@@ -317,7 +317,7 @@ func (w *world) digestOf(i item, id string) string {
 	return secret.Digest(id, i.Object, i.manifest().Object)
 }
 
-// classify returns which attack of the page about the threat model an object is.
+// classify returns the attack of the threat model page that an object belongs to.
 func (w *world) classify(i item, o *unstructured.Unstructured, exact bool) string {
 	id := o.GetAnnotations()[derive.IDAnnotation]
 	ours := o.GetName() == nameOf(i, w.secret)

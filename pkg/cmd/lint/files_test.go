@@ -76,7 +76,7 @@ func TestPatternsMatchAsGit(t *testing.T) {
 		out, _ := command.Output() // fails if no path is ignored
 		ignored := strings.Split(strings.TrimSpace(string(out)), "\n")
 		for _, p := range paths {
-			got := false // like a walk, which doesn't enter an ignored directory
+			got := false // a walk doesn't enter an ignored directory
 			for at := range p {
 				if p[at] == '/' && !got {
 					got, _ = list.match(filepath.Join(dir, p[:at]), true)
@@ -93,7 +93,7 @@ func TestPatternsMatchAsGit(t *testing.T) {
 	rapid.Check(t, check)
 }
 
-// Whatever a .gitignore has, reading and matching it ends soon, and git's comment and empty lines match nothing.
+// Reading and matching any .gitignore ends soon. Comments and empty lines match nothing, as in git.
 func FuzzIgnoreList(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"*.yaml\n!a.yaml\n/b/\n**/c/**\n", "a/b/c.yaml"},
@@ -124,7 +124,7 @@ func FuzzIgnoreList(f *testing.F) {
 	})
 }
 
-// On a terminal, a page of a rule has no line that is wider than the terminal, except in code.
+// No line of a rule's page is wider than the terminal, except in code.
 func TestWrapPage(t *testing.T) {
 	page := "# rule\n\none two three\n\n```yaml\none two three\n```\n"
 	if got := wrapPage(page, 7); got != strings.Replace(page, "one two three", "one two\nthree", 1) {

@@ -19,7 +19,7 @@ type ignoreList struct {
 
 type ignorePattern struct {
 	steps     []string // patterns of path.Match, or **
-	negated   bool     // matching files are no longer ignored
+	negated   bool     // matching files are not ignored after all
 	directory bool     // it is for directories only
 }
 
@@ -58,8 +58,8 @@ func invalidStep(step string) bool {
 	return err != nil
 }
 
-// match reports whether the names of a path match. A ** first matches no directory, then one more with each failure.
-// Only the last ** is tried again, so the time grows with the product of both lengths.
+// match reports whether the names of a path match. A ** first matches no directory, and one more directory after each
+// failed attempt. Only the last ** is tried again, so the time grows with the product of both lengths.
 func (p ignorePattern) match(names []string) bool {
 	step, name := 0, 0
 	again, after := -1, 0 // the last **, and the name after the directories that it matches
@@ -133,7 +133,7 @@ func (i *ignores) ignored(in repository, name string, directory bool) bool {
 	return false
 }
 
-// maxPatterns bounds the time for a file. A .gitignore with more patterns ignores nothing, as one that can't be read.
+// maxPatterns limits the time for a file. Lint skips a .gitignore with more patterns, as it skips an unreadable one.
 const maxPatterns = 10_000
 
 func (i *ignores) listsOf(in repository, dir string) []ignoreList {

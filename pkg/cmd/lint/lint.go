@@ -79,7 +79,7 @@ type options struct {
 
 	repository repository
 	excludes   []ignoreList
-	fileNote   string // about the file of the repository
+	fileNote   string // a note about the configuration file of the repository
 	settings   lint.Config
 	known      baseline
 }
@@ -155,7 +155,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Write the findings to this file, and exit with code 0. Run lint with the same arguments and --baseline then")
 	o.printFlags.AddFlags(cmd)
 	offer := cobra.FixedCompletions(ruleNames(), cobra.ShellCompDirectiveNoFileComp)
-	_ = cmd.RegisterFlagCompletionFunc("disable", offer) // fails only for a flag that is not there
+	_ = cmd.RegisterFlagCompletionFunc("disable", offer) // fails only for an unknown flag
 }
 
 func ruleNames() []string {

@@ -83,10 +83,10 @@ func parseAge(flag, text string) (age, error) {
 
 func (a age) given() bool { return a.text != "" }
 
-// needsTime reports whether it counts back from the server's time.
+// needsTime reports whether the age is a duration, which counts back from the server's time.
 func (a age) needsTime() bool { return a.given() && a.at.IsZero() }
 
-// isAll reports whether it is 0s.
+// isAll reports whether the age is 0s.
 func (a age) isAll() bool { return a.needsTime() && a.ago == 0 }
 
 // before is the time before which objects were created or finished. The time is zero without the flag, and for 0s,
@@ -101,8 +101,8 @@ func (a age) before(now time.Time) time.Time {
 	return a.at
 }
 
-// check returns an error if it is a time in the future. A plan prints the time a second after its newest object, whose
-// timestamp can be ahead of now.
+// check returns an error if the age is a time in the future. A plan prints the time a second after its newest object,
+// whose timestamp can be ahead of now.
 func (a age) check(now, newest time.Time) error {
 	if a.at.Unix() > max(now.Unix(), newest.Unix())+1 {
 		return fmt.Errorf("--%s: %s is in the future. The server's time is %s",
@@ -179,7 +179,7 @@ func (s *share) exceeded(chosen, all int64) bool {
 	return float64(chosen)*100 > s.percent*float64(all)
 }
 
-// notRepeated are the flags that a suggested command doesn't repeat: those that it has in another form, and those of
+// notRepeated are the flags that a suggested command doesn't repeat: flags that it has in another form, and flags of
 // the plan.
 var notRepeated = []string{
 	"all-namespaces", "older-than", "finished-for", "max-delete", "yes", "dry-run", "output", "no-headers",

@@ -57,8 +57,8 @@ func TestTargetsOfOneType(t *testing.T) {
 	}
 }
 
-// A type whose status doesn't show the end needs --running. This flag would also delete the running objects of a type
-// that stands beside it, so a plan without the flag has only one of the two.
+// A type whose status doesn't show the end needs --running. This flag would also delete running objects of other types,
+// so one plan can't combine both sorts of types.
 func TestTypesThatNeedRunning(t *testing.T) {
 	target := func(group, resource string) prune.Target {
 		kind := schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}
@@ -84,7 +84,7 @@ func TestTypesThatNeedRunning(t *testing.T) {
 	}
 }
 
-// OpenShift has each namespace a second time, as a Project.
+// OpenShift shows each namespace a second time, as a Project.
 func TestProjects(t *testing.T) {
 	for _, of := range []schema.GroupResource{{Resource: "namespaces"}, {Group: "project.openshift.io", Resource: "projects"}} {
 		o := options{save: "dir", running: true}
@@ -163,7 +163,7 @@ func TestEmptyFlag(t *testing.T) {
 }
 
 func TestShare(t *testing.T) {
-	for text, want := range map[string][2]bool{ // of 10 and of 11 of 100 objects
+	for text, want := range map[string][2]bool{ // whether 10 and 11 of 100 objects exceed the share
 		"10": {false, true}, "10%": {false, true}, "0": {true, true}, "100%": {false, false}, "": {false, false},
 	} {
 		var s share

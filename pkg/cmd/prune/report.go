@@ -17,8 +17,8 @@ const (
 	maxFirst    = 5
 )
 
-// newReport returns the report of a plan. all means --older-than 0s. Then the plan has been created before the second
-// after its newest object, whose timestamp can be ahead of the server's time.
+// newReport returns the report of a plan. all means --older-than 0s. In this case, the time of the plan is one second
+// after its newest object, because that object's timestamp can be ahead of the server's time.
 func newReport(plan *prune.Plan, pruner *prune.Pruner, all bool) *v1alpha1.PruneReport {
 	c := pruner.Criteria
 	if all {
@@ -60,7 +60,7 @@ func itemOf(p *prune.Pool, now time.Time) v1alpha1.PruneItem {
 		Creators: append([]v1alpha1.PruneCreator{}, p.Creators...), First: []string{},
 	}
 	item.Creators = slices.DeleteFunc(item.Creators, func(c v1alpha1.PruneCreator) bool {
-		return c.Chosen+c.Left == 0 // of objects in use only, or of Pods whose Job exists
+		return c.Chosen+c.Left == 0 // a creator that has only objects in use, or Pods whose Job exists
 	})
 	for _, reason := range reasons {
 		addLeft(&item.PruneCounts, reason.PruneReason, p.Left[reason.PruneReason])

@@ -110,7 +110,8 @@ func (o *options) checkTypes(targets []prune.Target) error {
 	return nil
 }
 
-// notSaved are the types that have more than their objects. A restored PersistentVolumeClaim has no volume.
+// notSaved are the types whose objects stand for further data. For example, a restored PersistentVolumeClaim has no
+// volume.
 var notSaved = []string{"namespaces", prune.Projects.String(), "persistentvolumeclaims", "persistentvolumes"}
 
 // checkType returns an error if the flags don't suit a type.
@@ -233,8 +234,8 @@ func (o *options) askTime(ctx context.Context, s *scan.Session) (now time.Time, 
 	return now, nil
 }
 
-// checkAccess returns an error if objects can't be deleted, or if the namespace doesn't exist. A plan needs no more
-// than lists.
+// checkAccess returns an error if objects can't be deleted, or if the namespace doesn't exist. A plan needs only the
+// permission to list.
 func (o *options) checkAccess(ctx context.Context, s *scan.Session, p *prune.Pruner, targets []prune.Target) error {
 	var missing []prune.Permission
 	err := s.Cluster.Await(ctx, func() (err error) {
@@ -272,9 +273,9 @@ func (o *options) again(plan *prune.Plan, report *v1alpha1.PruneReport, namespac
 	return append(o.planCommand(plan, report, namespace, targets...), "--yes")
 }
 
-// planCommand returns the words of the command that plans for targets with the flags of this run. With --keep, objects
-// that were created meanwhile would let it delete more objects, and with --in-use those that this plan keeps. So the
-// command has --max-delete with the size of this plan.
+// planCommand returns the words of the command that plans for targets with the flags of this run. The new command could
+// delete more objects than this plan: with --keep if objects were created meanwhile, and with --in-use objects that
+// this plan keeps. So it has --max-delete with the size of this plan.
 func (o *options) planCommand(
 	plan *prune.Plan, report *v1alpha1.PruneReport, namespace string, targets ...string,
 ) []string {
@@ -309,13 +310,13 @@ func (o *options) delete(
 	ctx context.Context, s *scan.Session, p *prune.Pruner, plan *prune.Plan, report *v1alpha1.PruneReport,
 ) (stopped error) {
 	items := map[*prune.Pool]*v1alpha1.PruneItem{}
-	for i, pool := range plan.Pools { // in the order of the items
+	for i, pool := range plan.Pools { // pools are in the order of the items
 		items[pool] = &report.Items[i]
 		report.Items[i].NotTried = report.Items[i].Chosen
 	}
 	total := &report.Summary
 	total.NotTried = total.Chosen
-	signal.Ignore(syscall.SIGPIPE) // -o name before head would end the deletions without a word
+	signal.Ignore(syscall.SIGPIPE) // otherwise "-o name | head" would end the deletions silently
 	stopped = p.Delete(ctx, plan, func(result prune.Result) {
 		record(report, items[result.Object.Pool], result)
 		if o.names && result.Outcome == prune.Deleted {

@@ -49,7 +49,7 @@ func (s restarting) RoundTrip(r *http.Request) (*http.Response, error) {
 // synctestEpoch is the time at which the clock of a test with synctest begins.
 var synctestEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// The time for which the request for the server's time is repeated is no difference of the clocks.
+// If the request for the server's time is repeated, that delay doesn't count as a difference of the clocks.
 func TestAskTime(t *testing.T) {
 	for server, want := range map[restarting]string{
 		{http.StatusCreated, 0}:           "<nil>",
@@ -113,8 +113,8 @@ func TestItemOfAPlan(t *testing.T) {
 	}
 }
 
-// Some objects with --keep stay for other reasons, and --keep doesn't count these. Pods that are restored run again,
-// because only Jobs and the like have a field that suspends them.
+// --keep doesn't count objects that stay for other reasons. Restored Pods run again, because only Jobs and similar
+// types have a field that suspends them.
 func TestLinesAboutKeptAndRestored(t *testing.T) {
 	plan, report := &prune.Plan{}, &v1alpha1.PruneReport{Complete: true}
 	for _, kind := range []string{"Pod", "Job"} {
@@ -144,7 +144,7 @@ func TestLinesAboutKeptAndRestored(t *testing.T) {
 	}
 }
 
-// Only if a type of Kubernetes can't be listed, objects that might be in use need --in-use.
+// Objects that might be in use need --in-use only if a built-in type can't be listed.
 func TestTypesThatCannotBeListed(t *testing.T) {
 	for skipped, want := range map[v1alpha1.Skipped]string{
 		{Resource: "pods"}: "--in-use --max-delete 1", {Group: "argoproj.io", Resource: "workflows"}: "",

@@ -82,7 +82,7 @@ func (o *options) planView(
 	return v
 }
 
-// jobLines returns the command that plans the deletion of the Jobs whose Pods are left.
+// jobLines returns the command that plans the deletion of Jobs, if the plan keeps their Pods.
 func (o *options) jobLines(plan *prune.Plan, report *v1alpha1.PruneReport, namespace string) []string {
 	for _, p := range plan.Pools {
 		prefix := p.Job[:strings.LastIndex(p.Job, "-")+1]
@@ -107,7 +107,7 @@ func unknownEnds(plan *prune.Plan, stem bool) []string {
 	return typesOf(plan, func(r census.Resource) bool { return classOf(r.GroupResource(), stem) == finished.Unknown })
 }
 
-// typesOf returns the types of objects of the plan for which is returns true.
+// typesOf returns the types of objects of the plan for which the function is returns true.
 func typesOf(plan *prune.Plan, is func(census.Resource) bool) (types []string) {
 	for _, p := range plan.Pools {
 		if len(p.Objects) > 0 && is(p.Resource) {
@@ -179,8 +179,8 @@ func exceeded(report *v1alpha1.PruneReport, limit share) error {
 		humanize.Grouped(total.Chosen), humanize.Count(all, "object"), limit.text)}}
 }
 
-// needsInUse reports whether Kubernetes' own types can't be listed whose objects use others. The types of other
-// controllers cause only a warning, because with --in-use, objects that Pods use would be deleted, too.
+// needsInUse reports whether a built-in type whose objects use others can't be listed. Types of other controllers cause
+// only a warning, because --in-use would also delete objects that Pods use.
 func needsInUse(report *v1alpha1.PruneReport) bool {
 	return slices.ContainsFunc(report.Skipped, func(s v1alpha1.Skipped) bool {
 		return prune.IsUser(schema.GroupResource{Group: s.Group, Resource: s.Resource})
@@ -337,7 +337,7 @@ func leftReasons(report *v1alpha1.PruneReport) (why string, objects int64) {
 	return strings.Join(all, ", "), objects
 }
 
-// activeText returns how the active objects of these items are active.
+// activeText returns the reasons why objects of these items count as active.
 func activeText(items []v1alpha1.PruneItem) string {
 	states := map[string]bool{}
 	for _, item := range items {
@@ -354,8 +354,8 @@ func activeText(items []v1alpha1.PruneItem) string {
 	return strings.Join(slices.Sorted(maps.Keys(states)), " or ")
 }
 
-// tableOf returns a table with a row for each item, the largest first. On a terminal, it has only the first rows, and
-// hidden is the line about the others. If there are none, hidden is empty.
+// tableOf returns a table with a row for each item, the largest first. On a terminal, it has only the first rows.
+// hidden is the line about the hidden rows, or empty.
 func tableOf(report *v1alpha1.PruneReport, out io.Writer) (t *table.Table, hidden []string) {
 	items := slices.DeleteFunc(slices.Clone(report.Items), func(i v1alpha1.PruneItem) bool { return i.Chosen == 0 })
 	slices.SortStableFunc(items, func(a, b v1alpha1.PruneItem) int { return cmp.Compare(b.Chosen, a.Chosen) })
@@ -404,7 +404,7 @@ func nameOf(o prune.Object) string {
 	return kind.String() + "/" + o.Name
 }
 
-// outcomeLines are the number of deleted objects, and those of the others.
+// outcomeLines have the number of deleted objects, and the numbers of the other outcomes.
 func outcomeLines(report *v1alpha1.PruneReport) []string {
 	total := report.Summary.PruneCounts
 	line := fmt.Sprintf("Deleted %s of %s.", humanize.Grouped(total.Deleted), humanize.Count(total.Chosen, "object"))
@@ -424,8 +424,8 @@ func outcomeLines(report *v1alpha1.PruneReport) []string {
 	return []string{line}
 }
 
-// savedLines are about the saved objects: how to restore them, and which of them then run. Others are saved with
-// suspend: true.
+// savedLines explain how to restore the saved objects, and which of them run after that. Others are saved with suspend:
+// true.
 func savedLines(plan *prune.Plan, report *v1alpha1.PruneReport, dir string) []string {
 	if report.Summary.Saved == 0 {
 		return nil

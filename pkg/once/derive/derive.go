@@ -116,8 +116,8 @@ func hex128(hash []byte) string { return hex.EncodeToString(hash[:16]) }
 // Sources can be compared.
 type Source struct{ kind, first, second string }
 
-// CheckKey returns an error for a key that the specification refuses. Text that isn't UTF-8 could be read as the same
-// text as another key. A key that begins or ends with a separator, like "migrate-$COMMIT" without a commit, would be
+// CheckKey returns an error for a key that the specification refuses. A decoder could read text that isn't UTF-8 as the
+// text of another key. A key that begins or ends with a separator, like "migrate-$COMMIT" without a commit, would be
 // the same for all commits. The URL of a pipeline can end with a slash, unless it has no host.
 func CheckKey(key string) error {
 	if key == "" {
@@ -188,7 +188,7 @@ func (o Object) parts() []string {
 	return []string{o.Group, o.Kind, o.Namespace, form, value, strconv.Itoa(o.Document), strconv.Itoa(o.Copy)}
 }
 
-// ID returns the ID of an object. Only with a source of FromContent, ID depends on the content.
+// ID returns the ID of an object. It depends on the content only if the source is from FromContent.
 func (s Secret) ID(source Source, o Object) string {
 	hash := s.prf("id", append(source.parts(), o.parts()...)...)
 	return s.tag() + hex128(hash) + "-" + strconv.Itoa(o.Document) + "-" + strconv.Itoa(o.Copy)

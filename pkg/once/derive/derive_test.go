@@ -21,7 +21,7 @@ func secretOf(t *testing.T, text string) Secret {
 	return s
 }
 
-// A short, long or unprintable secret is an error that doesn't show it.
+// A short, long or unprintable secret causes an error. The error doesn't show the secret.
 func TestParseSecretRefuses(t *testing.T) {
 	long := strings.Repeat("s", 32)
 	for _, text := range []string{
@@ -147,7 +147,7 @@ func TestFixedNames(t *testing.T) {
 	}
 }
 
-// A value that JSON can't have has no digest. docs/spec/vectors.json has the digests of contents.
+// A value that JSON can't represent has no digest. docs/spec/vectors.json has the digests of contents.
 func TestNoDigest(t *testing.T) {
 	for what, value := range map[string]any{
 		"not UTF-8": "\xff", "infinity": math.Inf(1), "NaN": math.NaN(),
@@ -199,7 +199,7 @@ func FuzzDigest(f *testing.F) {
 	})
 }
 
-// Two keys must never be read as one text, and an empty variable at an end is an error.
+// Two keys must never be read as the same text. A key that begins or ends with an empty variable is an error.
 func TestCheckKey(t *testing.T) {
 	for _, key := range []string{
 		"", "a\xff", "\xc3", "migrate-", "-1", " a", "a\n", "\u00a0a", "a.", "a:", "a/", "/a", "https:///", "ftp://host/",

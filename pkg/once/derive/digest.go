@@ -17,8 +17,8 @@ import (
 // because it has text that is not UTF-8, or a number that no 64-bit float is near. Digests of different versions can't
 // be compared.
 //
-// The content is that of function Content. Without a secret, Digest also ignores the data and stringData of a Secret,
-// because a short password can be found from its digest.
+// content is from function Content. Without a secret, Digest also ignores the data and stringData of a Secret, because
+// a short password can be found from its digest.
 func (s Secret) Digest(id string, o Object, content map[string]any) string {
 	text, ok := s.Canonical(o, content)
 	if !ok {
@@ -33,9 +33,9 @@ func (s Secret) DigestOf(id, canonical string) string {
 	return s.digest(id, canonical)
 }
 
-// DigestOfKey returns the digest of canonical content for FromContent. It follows from the key, so the ID of an object
-// can be computed from its annotations. In place of canonical content, the body of an object in another encoding can
-// be used. DigestOfKey returns "" for a Secret without a secret, because its content leaves out the data.
+// DigestOfKey returns the digest of canonical content for FromContent. This digest depends on the key, so the ID of an
+// object can be computed from its annotations. In place of canonical content, the body of an object in another encoding
+// can be used. DigestOfKey returns "" for a Secret without a secret, because its content leaves out the data.
 func (s Secret) DigestOfKey(key string, o Object, canonical string) string {
 	if s == (Secret{}) && o.isSecret() {
 		return ""
@@ -75,8 +75,8 @@ func (o Object) isSecret() bool { return o.Group == "" && o.Kind == "Secret" }
 
 // Content returns the content of an object. The content is the object's JSON without apiVersion, kind, the identity of
 // the object, and all fields that servers and tools write. The stringData of a Secret is merged into data, as the
-// server does it. Of status, the values remain that an encoder of typed objects doesn't write by itself, because a
-// server stores the status of a type that has no subresource for it.
+// server does it. Content keeps the values in status that an encoder of typed objects doesn't write by itself, because
+// a server stores the status of types without the subresource status.
 func Content(o Object, object map[string]any) map[string]any {
 	content := maps.Clone(object)
 	delete(content, "apiVersion")
@@ -99,8 +99,8 @@ func Content(o Object, object map[string]any) map[string]any {
 	return content
 }
 
-// filled returns value without nulls, false, 0, "", and maps and lists that are then empty. It returns nil if nothing
-// is left.
+// filled returns value without null, false, 0 and "", and without maps and lists that are empty after this. It returns
+// nil if nothing is left.
 func filled(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -47,9 +47,9 @@ type vector struct {
 // input is the part of a vector that a person writes.
 type input struct {
 	comment string
-	source  Source // the digest of a content is computed
+	source  Source // without the digest of a content, which ofContent adds
 	object  Object
-	content string // in JSON, in YAML if the comment begins with YAML, or in protobuf if it begins with k8s
+	content string // JSON, or YAML if the comment begins with YAML, or protobuf if it begins with k8s
 }
 
 var job = Object{Group: "batch", Kind: "Job", Namespace: "shop", GenerateName: "migrate-"}
@@ -205,7 +205,8 @@ func vectorOf(t *testing.T, secret Secret, in input) vector {
 	return v
 }
 
-// ofContent sets the canonical content. It adds the digest to a source of a content, and returns it.
+// ofContent sets the canonical content, and returns its digest. If the source has a content, ofContent adds the digest
+// to it.
 func (v *vector) ofContent(t *testing.T, secret Secret, in *input) (digest string) {
 	t.Helper()
 	canonical, ok := in.content, true
@@ -243,8 +244,7 @@ func contentIn(t *testing.T, text []byte) (content map[string]any) {
 	return content
 }
 
-// docs/spec/vectors.json is what this package computes. It never changes for an
-// entry that was released.
+// docs/spec/vectors.json has the results of this package. A released entry never changes.
 func TestVectors(t *testing.T) {
 	var want bytes.Buffer
 	encoder := json.NewEncoder(&want)

@@ -45,7 +45,7 @@ func run() error {
 	return write(seen)
 }
 
-// observe returns the observations of all rows that are not only read.
+// observe returns the observations of all rows that are tested on real controllers.
 func observe(ctx context.Context) (seen map[int]observation, err error) {
 	cp, err := controlplane.Start(ctx, os.Stderr, controlplane.Version(controlplane.NewestServerVersion))
 	if err != nil {

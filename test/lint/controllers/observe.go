@@ -57,8 +57,8 @@ func newObserver(ctx context.Context, config *rest.Config) (*observer, error) {
 // claim is the name of a claim, and of its template.
 const claim = "gpu"
 
-// all observes every row that reading alone does not prove. A CronJob creates its Jobs at the next minute, so all
-// owners are created first.
+// all observes every row that must be tested on real controllers. It creates all owners first, because a CronJob
+// creates its Jobs only at the next minute.
 func (o *observer) all(ctx context.Context) (seen map[int]observation, failure error) {
 	seen = map[int]observation{}
 	type owner struct {
