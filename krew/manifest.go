@@ -1,5 +1,5 @@
-// Package krew makes the manifest by which krew installs the plugin, out of
-// the template genname.yaml and the archives of a release.
+// Package krew makes the manifest that krew needs to install the plugin, from the template genname.yaml and the
+// archives of a release.
 package krew
 
 import (

@@ -21,7 +21,7 @@ func main() {
 	// A second signal ends the program at once. It must come at least a second after the first,
 	// because some runners signal all processes.
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
-	// cli-runtime reads -f URL with this client, and with no other, while create creates the objects of the page.
+	// cli-runtime always reads -f URL with this client, while create already creates the first objects of the page.
 	http.DefaultClient.Timeout, http.DefaultClient.Transport = time.Minute, apistatus.ReadWhole(http.DefaultTransport)
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	os.Exit(cmd.Execute(ctx, cmd.Arguments(os.Args), streams))

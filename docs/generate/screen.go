@@ -35,7 +35,7 @@ const (
 	margin                = 16
 )
 
-// svg has verbs for the width, the height, the start of the text, and its rows.
+// svg is a format. Arguments: the width, the height, the start of the text, and its rows.
 const svg = `<svg xmlns="http://www.w3.org/2000/svg"
 width="%.0f" height="%d" role="img" aria-label="A terminal">
 <style>

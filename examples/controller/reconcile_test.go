@@ -63,7 +63,7 @@ func connect(ctx context.Context, config *rest.Config) (cluster.Cluster, error) 
 	return c, nil
 }
 
-// reconcileUntilDone reconciles three times, and again after an error.
+// reconcileUntilDone reconciles until three calls have had no error.
 func reconcileUntilDone(ctx context.Context, r reconcile.Reconciler) error {
 	var err error
 	for range 3 {
@@ -76,7 +76,7 @@ func reconcileUntilDone(ctx context.Context, r reconcile.Reconciler) error {
 	return err
 }
 
-// The cache doesn't see the Jobs, responses are lost, and each worker still has one Job.
+// Each worker gets one Job, although the cache doesn't see the Jobs and responses are lost.
 func TestNoDuplicates(t *testing.T) {
 	server := oncetest.NewServer()
 	server.Always("watch", "jobs", oncetest.StaleRead(time.Hour))
@@ -111,8 +111,7 @@ func (n naive) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, er
 	return ctrl.Result{}, n.Create(ctx, jobFor(&owner, "red"))
 }
 
-// Without the library, each reconcile before the cache sees the Job creates another
-// one. No request fails.
+// Without the library, each reconcile creates another Job until the cache has the first one. No request fails.
 func Example_withoutOnce() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -1,5 +1,5 @@
 // Command bench measures the plugin beside kubectl on real API servers, and writes the results into lab/benchmarks.md.
-// Each section is between two markers, and names the conditions of its run. Arguments: how the names of sections begin.
+// Each section is between two markers, and names the conditions of its run. Arguments: beginnings of section names.
 //
 //	make -f lab/Makefile bench
 //	go run ./lab/bench audit
@@ -28,7 +28,7 @@ const page = "lab/benchmarks.md"
 // bench is one run of the program.
 type bench struct {
 	runs     int
-	scale    float64           // of the numbers of objects; the bars refer to 1
+	scale    float64           // factor for the numbers of objects; the bars refer to 1
 	dir      string            // for files of child processes
 	measurer string            // path of the program that measures child processes (measure/main.go)
 	paths    map[string]string // by words of a command line

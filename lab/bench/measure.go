@@ -29,7 +29,7 @@ const created = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName
 type sample struct {
 	Seconds float64
 	CPU     float64 // seconds of all processors
-	MaxRSS  int64   // bytes, of the largest of its processes
+	MaxRSS  int64   // bytes, of the command's largest process
 	Stdout  string
 
 	withServers float64 // CPU and that of the servers
@@ -120,7 +120,8 @@ func (b *bench) prepare(ctx context.Context, cp *controlplane.ControlPlane) (kub
 func (b *bench) kubeconfig() string { return filepath.Join(b.dir, "kubeconfig") }
 
 // sample runs a way once. If the section measures the load on the server, the server has just started. Otherwise its
-// garbage is collected. By itself the server collects about once per 1,000 creates, which takes 0.2 s of a processor.
+// garbage is collected. Otherwise a collection, which takes 0.2 s of a processor, would happen about once per 1,000
+// creates.
 func (b *bench) sample(ctx context.Context, cp *controlplane.ControlPlane, m measurement, way way, other kubernetes.Interface) (sample, error) {
 	if slices.ContainsFunc(m.columns, func(c column) bool { return c.title == growth.title }) {
 		if err := errors.Join(cp.Servers[0].Kill(), cp.Servers[0].Start(ctx)); err != nil {
@@ -161,9 +162,8 @@ const (
 	settled         = 3 * time.Second       // without growth, after which the memory of a new server counts as stable
 )
 
-// observed runs a way beside another client, which sends small requests. It also measures the memory of the server. A
-// growth is the garbage that the server has at its next collection. So it varies by a factor of up to 7 between
-// repetitions of the same requests.
+// observed runs a way beside another client, which sends small requests. It also measures the memory of the server. The
+// growth includes garbage that the server collects later. So it varies by a factor of up to 7 between repetitions.
 func (b *bench) observed(ctx context.Context, way way, other kubernetes.Interface) (s sample, err error) {
 	var before, most float64
 	for since := time.Now(); time.Since(since) < settled && ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {

@@ -68,8 +68,8 @@ func over(c column, way, to int) func(results) float64 {
 	return func(r results) float64 { return r.series(c, way).median() / r.series(c, to).median() }
 }
 
-// busy returns the time of a way, divided by its time if all cores had always been busy. No program with the same
-// processor time can be faster.
+// busy returns the time of a way, divided by the time that it would take if all cores were always busy. No program with
+// the same processor time can be faster.
 func busy(way int) func(results) float64 {
 	ratio := column{of: func(s sample) float64 { return s.Seconds * float64(runtime.NumCPU()) / s.withServers }}
 	return func(r results) float64 { return r.series(ratio, way).median() }
@@ -128,8 +128,8 @@ var measurements = []measurement{
 		name: "create", title: "A file of 1,000 documents, strict validation", version: controlplane.ServerVersion,
 		documents: 1000, columns: ofClients,
 		ways: []way{
-			// The objects of kubectl have no creation ID annotation. If the plugin met a recent one of the same name, it
-			// could not exclude that its own request had created it. So they are in another namespace.
+			// The objects of kubectl have no creation ID annotation. If the plugin found a recent one under its name,
+			// it could not know who had created it. So kubectl uses another namespace.
 			{"`kubectl create -f`", "kubectl create -f FILE --namespace=kube-public", lines("/bench-")},
 			{"`kubectl genname create -f`", "genname create -f FILE", lines("/bench-")},
 			{"the same, `--concurrency=16`", "genname create -f FILE --concurrency=16", lines("/bench-")},

@@ -103,7 +103,7 @@ func examineAll(ctx context.Context, plugin string, chosen func(version string) 
 type server struct {
 	version  string
 	gate     string // for the server's retries
-	attempts int    // names that it must try per create
+	attempts int    // names that the server must try per create
 	options  []controlplane.Option
 }
 
@@ -131,12 +131,12 @@ type row struct {
 	server
 	attempts int              // names tried, counted by requests to etcd
 	admin    reportedAttempts // the plugin's report to an administrator
-	user     reportedAttempts // to a user without permission to read metrics
+	user     reportedAttempts // the same report to a user without permission to read metrics
 	creates  []*faults.Result
 	audited  int64 // objects
-	pages    int   // requested by the audit through faults
+	pages    int   // pages that the audit through faults requested
 	faults   int   // in these pages
-	reported bool  // whether that audit reported an incomplete count
+	reported bool  // that audit reported an incomplete count
 	watched  *faults.Followed
 	broken   error
 }
@@ -149,8 +149,8 @@ type reportedAttempts struct {
 
 func (s reportedAttempts) String() string { return fmt.Sprintf("%d (%s)", s.attempts, s.source) }
 
-// check returns the broken promises. A wrong reported number of attempts is one, unless its source is the default,
-// because an administrator can change the default.
+// check returns the broken promises. A wrong number of attempts in the plugin's report breaks a promise, unless its
+// source is the default, which an administrator can change.
 func (r row) check() error {
 	err := r.broken
 	if r.attempts != r.server.attempts {

@@ -34,14 +34,14 @@ type Crowd struct {
 	Namespaces int
 	Prefixes   int // in each namespace
 	Names      int // under each prefix
-	Bytes      int // of the data of each ConfigMap
+	Bytes      int // size of the data of each ConfigMap
 }
 
 // N returns the number of ConfigMaps.
 func (c Crowd) N() int { return c.Namespaces * c.Prefixes * c.Names }
 
-// Store writes the ConfigMaps while the API server is stopped, and waits until it lists them. Its cache would fall
-// behind a watch of so many events.
+// Store writes the ConfigMaps while the API server is stopped, and waits until it lists them. While it runs, so many
+// events would make its cache lag.
 func (c Crowd) Store(ctx context.Context, cp *controlplane.ControlPlane) error {
 	client, err := c.prepare(ctx, cp)
 	if err != nil {

@@ -37,7 +37,7 @@ type failures struct {
 
 var measured = []failures{
 	{1, 182, 500, []controlplane.Option{controlplane.WithoutServerRetries}},
-	{8, 569, 6000, nil}, // with about this many names, one attempt more or less shows best
+	{8, 569, 6000, nil}, // at about this number of names, one attempt more or less has the clearest effect
 }
 
 // Real servers, with and without retries, have as many failures as the model predicts. (KEP-4420 calls this not
@@ -107,7 +107,7 @@ func (f failures) probability() []float64 {
 	return d
 }
 
-// bounds returns the narrowest range outside of which each side has a probability of at most tail.
+// bounds returns the narrowest range of failures. The probability of fewer failures, and of more, is at most tail each.
 func (f failures) bounds() (low, high int) {
 	d := f.probability()
 	high = len(d) - 1

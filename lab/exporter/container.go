@@ -28,7 +28,7 @@ type exporter struct {
 	lab   *lab
 	spec  corev1.Container
 	flags []string // of the container runtime
-	name  string   // of the container; empty before it has been started
+	name  string   // name of the container; empty before its start
 }
 
 func newExporter(l *lab) (*exporter, error) {
@@ -136,7 +136,7 @@ func (e *exporter) get(ctx context.Context, port, path string) ([]byte, error) {
 	return body, err
 }
 
-// waitReady polls the probes as a kubelet does, and returns how long that took.
+// waitReady polls the probes as a kubelet does until they succeed, and returns the duration.
 func (e *exporter) waitReady(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	err := eventually(ctx, readyTimeout, func() (err error) {
@@ -149,14 +149,14 @@ func (e *exporter) waitReady(ctx context.Context) (time.Duration, error) {
 	return time.Since(began), err
 }
 
-// scrape returns the exposition, and how long it took.
+// scrape returns the metrics, and the duration of the scrape.
 func (e *exporter) scrape(ctx context.Context) ([]byte, time.Duration, error) {
 	began := time.Now()
 	text, err := e.get(ctx, "metrics", "/metrics")
 	return text, time.Since(began), err
 }
 
-// highWater is the most resident memory that the container has had, in bytes.
+// highWater returns the maximum of the container's resident memory so far, in bytes.
 func (e *exporter) highWater(ctx context.Context) (int64, error) {
 	pid, err := e.runtime(ctx, "inspect", "--format={{.State.Pid}}", e.name)
 	if err != nil {
@@ -172,7 +172,7 @@ func (e *exporter) highWater(ctx context.Context) (int64, error) {
 	return kilobytes << 10, err
 }
 
-// eventually repeats try until it succeeds, for so long.
+// eventually repeats try until it succeeds, or until the time most is over.
 func eventually(ctx context.Context, most time.Duration, try func() error) error {
 	for began := time.Now(); ; {
 		err := try()

@@ -48,7 +48,7 @@ func main() {
 	}
 }
 
-// run measures, prints the results, and writes them into the document. Results that miss a bar are printed only.
+// run measures, prints the results, and writes them into the document. If results miss a bar, run only prints them.
 func run(ctx context.Context, container, write string, objects int) error {
 	const section = "memory"
 	if write != "" {
@@ -149,8 +149,8 @@ func (l *lab) measure(ctx context.Context, c crowd.Crowd) (string, error) {
 	return row, nil
 }
 
-// growth describes the exporter while a tenant creates the names of a crowd. growth fails if the exporter needs more
-// memory than its limit, or stops.
+// growth measures the exporter while a tenant creates the names of a crowd, and returns a sentence. growth fails if the
+// exporter needs more memory than its limit, or stops.
 func (l *lab) growth(ctx context.Context, c crowd.Crowd) (string, error) {
 	before := crowd.Crowd{Name: "crowd", Namespaces: 1, Prefixes: prefixes, Names: 10} // so that the exporter watches ConfigMaps from the beginning
 	if err := before.Store(ctx, l.ControlPlane); err != nil {
@@ -209,7 +209,7 @@ func (l *lab) scrapes(ctx context.Context) (took []time.Duration, text []byte, e
 	return took, text, nil
 }
 
-// metric is the value of a series in an exposition.
+// metric returns the value of a series in the text of a scrape.
 func metric(text []byte, name string) (value float64, err error) {
 	for line := range strings.Lines(string(text)) {
 		if number, is := strings.CutPrefix(line, name+" "); is {

@@ -27,10 +27,10 @@ import (
 	"time"
 )
 
-// limit bounds the tests of a package. A mutant that never ends is found.
+// limit is the time limit for the tests of a package. A mutant that exceeds it counts as found.
 const limit = 10 * time.Minute
 
-// errInvalid says that a mutant doesn't compile.
+// errInvalid means that a mutant doesn't compile.
 var errInvalid = errors.New("does not compile")
 
 // A mutant is a change of one node of a file.
@@ -213,7 +213,7 @@ func finder(ctx context.Context, m *mutant, p tested, packages []tested) (string
 			return "", err
 		}
 	}
-	// The sessions build the plugin with the environment that they have.
+	// The sessions build the mutated plugin, because they inherit this environment.
 	command := func(ctx context.Context, args ...string) error {
 		cmd := exec.CommandContext(ctx, "go", args...)
 		cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay)

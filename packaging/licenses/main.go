@@ -43,7 +43,7 @@ func write(path string) error {
 	return os.WriteFile(path, text, 0o644)
 }
 
-// licenses returns the texts for a program, each once, after the names of the code under it.
+// licenses returns the texts for a program, each once, after the names of the modules that have this license.
 func licenses(program string) ([]byte, error) {
 	texts := map[string]string{} // by "MODULE VERSION FILE"
 	for _, platform := range platforms {

@@ -47,7 +47,7 @@ func TestEveryFlagCompletes(t *testing.T) {
 	visit(cmd.NewCommand())
 }
 
-// The words of a flag are those that it takes, in the order of its help.
+// Tab offers all values that a flag accepts, in the order of its help.
 func TestWordsOfFlags(t *testing.T) {
 	for line, want := range map[string]string{
 		"create --naming=":  "client server",

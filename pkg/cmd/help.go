@@ -44,8 +44,8 @@ var common = map[string][]string{
 const maxExamples = 3
 
 // printHelp prints the help of --help. For a command, its first 24 lines have the first paragraph, the usage, three
-// examples and the common flags. The other flags follow, each with the first sentence of its text. "help COMMAND"
-// prints the whole help, as kubectl does.
+// examples and the common flags. The other flags come after these, each with the first sentence of its text. "help
+// COMMAND" prints the whole help, as kubectl does.
 func printHelp(cmd *cobra.Command, _ []string) {
 	if cmd.HasSubCommands() {
 		printCommands(cmd, cmd.OutOrStdout())

@@ -142,7 +142,7 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 	genname.SetHelpFunc(printHelp)
 	usage := genname.FlagErrorFunc()
 	genname.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		// Perhaps the command is unknown, and not its flags.
+		// The flag can be unknown only because the command is.
 		if args := cmd.Flags().Args(); cmd == genname && len(args) > 0 {
 			return noSuchCommand(cmd, args)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 )
 
-// A plot fills the terminal that it is drawn on, and no more.
+// A plot is as wide as its terminal, and not wider.
 func TestPlotFitsTheTerminal(t *testing.T) {
 	for _, columns := range []uint16{60, 80, 160} {
 		ptmx, tty, err := pty.Open()
@@ -34,7 +34,7 @@ func TestPlotFitsTheTerminal(t *testing.T) {
 		_ = ptmx.Close()
 		widest := 0
 		for line := range strings.Lines(got) {
-			if strings.ContainsAny(line, "┤└") { // the legend below it is as long as it is
+			if strings.ContainsAny(line, "┤└") { // the legend below the plot can be wider
 				widest = max(widest, utf8.RuneCountInString(strings.TrimRight(line, "\r\n")))
 			}
 		}

@@ -131,7 +131,7 @@ func (c *cluster) waitFor(t *testing.T, r census.Resource) {
 	}
 }
 
-// count counts plain lists, without a Scanner, and sorts the name pools.
+// count counts the objects of plain lists, without a Scanner, and sorts the name pools.
 func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resources ...census.Resource) []pools.Pool {
 	t.Helper()
 	rules := pools.Rules{Prefixes: map[string]bool{}, MinCount: s.MinCount, Selector: s.Selector, Leftovers: true}

@@ -18,7 +18,7 @@ import (
 )
 
 // A resource type with more than 20,000 objects is read namespace by namespace at the version of a first page.
-// kube-apiserver returns as many objects as this page has and announces, even if others were created since.
+// kube-apiserver returns as many objects as the first page has and announces, even if other objects were created since.
 func testDivided(t *testing.T, c *cluster) {
 	c.store(t, "team", 20_001)
 	s := census.Scanner{Config: c.Admin(), ChunkSize: 1000}

@@ -76,8 +76,8 @@ type Creator struct {
 	Certain                         bool
 }
 
-// CreatorOf returns the creator of an object: its controller, else the field manager of its
-// generateName, else the oldest field manager. The manager is known beside a controller, too.
+// CreatorOf returns the creator of an object: its controller, else the field manager of its generateName, else the
+// oldest field manager. The result has the manager even if there is a controller.
 func CreatorOf(o metav1.ObjectMeta) Creator {
 	creator := managerOf(o.ManagedFields)
 	for _, owner := range o.OwnerReferences {

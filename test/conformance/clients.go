@@ -142,8 +142,8 @@ func buildPrograms(dir string) error {
 // A module is the Go module of a published command line.
 type module struct{ path, version, program string }
 
-// build builds the program into dir with the versions that the module has chosen. To use these versions, it builds in a
-// copy of the module, DIR/PROGRAM-source.
+// build builds the program into dir with the versions that the module has chosen. For that, it copies the module to
+// DIR/PROGRAM-source.
 func (m module) build(dir string) error {
 	downloaded, err := exec.Command("go", "mod", "download", "-json", m.path+"@"+m.version).Output()
 	if err != nil {
@@ -226,8 +226,8 @@ func (c client) play(i int) (result, error) {
 	return r, err
 }
 
-// underWrap plays a history of the page under wrap. It returns a cell of the table. wrap breaks its promise unless
-// exactly one object exists and the client reports it as created. It also does if a create bypassed the proxy.
+// underWrap plays a history of the page under wrap. It returns a cell of the table. The promise is broken unless
+// exactly one object exists and the client reports it as created, or if a create bypassed the proxy.
 func (c client) underWrap(i int) (cell string, broken, err error) {
 	under, ok := c.wrapped()
 	if !ok {

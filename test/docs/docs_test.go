@@ -42,7 +42,7 @@ func pages(t *testing.T) []page {
 	return pages
 }
 
-// glob lists files of the repository. A pattern without files is out of date.
+// glob lists files of the repository. It fails if a pattern has no files, because the pattern is out of date.
 func glob(t *testing.T, patterns ...string) []string {
 	t.Helper()
 	var found []string
@@ -230,7 +230,7 @@ type block struct {
 	language, text string
 	path           string // of its page
 	line           int    // of its first line
-	indent         string // of its fence, in a list item
+	indent         string // indent of the fence, in a list item
 }
 
 func blocks(text string) []block {

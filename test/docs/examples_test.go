@@ -24,7 +24,7 @@ func TestExamplesDoNotOverwriteEachOther(t *testing.T) {
 			return err
 		}
 		for _, o := range objects(t, path) {
-			if o.Name == "" { // generated, so each object gets another name
+			if o.Name == "" { // a generateName, so each object gets another name
 				continue
 			}
 			id := strings.Join([]string{o.APIVersion, o.Kind, o.Namespace, o.Name}, " ")
@@ -119,8 +119,8 @@ var notExplained = map[string]string{
 // shownBeginning matches the beginning of a message on a page.
 var shownBeginning = regexp.MustCompile("`([^`]+)`")
 
-// A page about troubleshooting has at least the beginning of each error, warning and closing line. Otherwise there is
-// a reason for the omission. Every reason is used.
+// The troubleshooting page has at least the beginning of each error, warning and closing line, or notExplained has a
+// reason for the omission. Every reason is used.
 func TestTroubleshooting(t *testing.T) {
 	beginnings := map[string]bool{} // true for the beginning of a message
 	for _, path := range glob(t, "docs/troubleshooting.md", "docs/troubleshooting/*.md") {

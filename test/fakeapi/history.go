@@ -14,7 +14,7 @@ const ConfigMaps = "/api/v1/configmaps"
 // change is a change of one object, or the new objects of a list.
 type change struct {
 	version int64
-	path    string // of the list of all namespaces
+	path    string // path of the list of all namespaces
 	what    string // ADDED, MODIFIED or DELETED, or empty for all objects of the list
 	object  metav1.ObjectMeta
 	all     []metav1.ObjectMeta
@@ -124,7 +124,7 @@ func (b *Backup) Restore() {
 	b.server.Restart()
 }
 
-// RestoreAhead is like Restore, but watches stay open, and the state is later than before.
+// RestoreAhead does the same as Restore, but watches stay open, and the state is later than before.
 func (b *Backup) RestoreAhead(by int64) { b.restore(b.server.Version + by) }
 
 func (b *Backup) restore(version int64) {

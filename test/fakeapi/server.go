@@ -1,6 +1,6 @@
-// Package fakeapi is an API server in memory: lists with pages that can be read at a state, watches with a history,
-// and faults of both. The package has the metadata of objects only, and shares no code with the program. Tests that
-// depend on the behavior of Kubernetes use a real server (test/controlplane).
+// Package fakeapi is an API server in memory. It has lists whose pages can be read at an earlier state, watches with a
+// history, and faults of both. The package has the metadata of objects only, and shares no code with the program. Tests
+// that depend on the behavior of Kubernetes use a real server (test/controlplane).
 package fakeapi
 
 import (
@@ -30,7 +30,7 @@ type Server struct {
 	Config     *rest.Config // is set by Start
 	JSON       bool         // lists are never in protobuf
 	Unsorted   bool         // lists have the order of Set
-	NoVersions bool         // lists have no resourceVersion, and none is honored
+	NoVersions bool         // lists have no resourceVersion, and ignore the requested one
 	NoCounts   bool         // lists have no remainingItemCount
 	Wordy      bool         // resourceVersions of lists are no numbers
 	Namespaces []string     // the Namespaces that exist

@@ -12,7 +12,7 @@ import (
 // lifetime is the time after which a watch sends a bookmark, and ends. Real servers send bookmarks each minute.
 const lifetime = time.Minute
 
-// chance reports whether one of so many faults is injected.
+// chance reports whether to inject a fault, which it does once in so many calls.
 func (s *Server) chance(one int) bool { return s.Faults && s.Random.IntN(one) == 0 }
 
 // Open begins the response to a watch.
@@ -68,7 +68,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, path, namespace s
 		if r.Context().Err() != nil || s.restarts != restarts {
 			return
 		}
-		if ended && s.Version >= since { // no bookmark before the state exists
+		if ended && s.Version >= since { // no bookmark for a state that doesn't exist yet
 			Send(w, "BOOKMARK", metav1.ObjectMeta{ResourceVersion: strconv.FormatInt(s.Version, 10)})
 			return
 		}
@@ -96,7 +96,7 @@ func (s *Server) deliver(w http.ResponseWriter, c change, since int64) (goesOn b
 	case s.chance(60):
 		write(w, eventOf("ERROR", metav1.Status{Code: http.StatusGone, Message: "too old resource version"}))
 		return false
-	case s.chance(61): // an earlier state, of a server that knows less
+	case s.chance(61): // an earlier state, of a server that lags
 		c.object.ResourceVersion = strconv.FormatInt(since-1, 10)
 		Send(w, "MODIFIED", c.object)
 		return false

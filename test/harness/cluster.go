@@ -124,7 +124,7 @@ func Grant(t *testing.T, cp *controlplane.ControlPlane, namespace, name string, 
 	}
 }
 
-// UntilAllowed waits until the server knows of a new permission, which takes a moment.
+// UntilAllowed waits until the server applies a new permission, which takes a moment.
 func UntilAllowed(t *testing.T, cp *controlplane.ControlPlane, user string, right authorizationv1.ResourceAttributes) {
 	t.Helper()
 	reviews := Clientset(t, cp).AuthorizationV1().SubjectAccessReviews()
@@ -139,8 +139,8 @@ func UntilAllowed(t *testing.T, cp *controlplane.ControlPlane, user string, righ
 	})
 }
 
-// Eventually repeats try until it succeeds, for at least a minute. It counts attempts and not the time, because the
-// machine might be paused.
+// Eventually repeats try until it succeeds, for at least a minute. Eventually counts attempts and doesn't measure the
+// time, because the machine might be paused.
 func Eventually(t *testing.T, try func() error) {
 	t.Helper()
 	var err error
@@ -154,8 +154,8 @@ func Eventually(t *testing.T, try func() error) {
 }
 
 // Quota limits the ConfigMaps in a namespace that has none. No controller runs here, so Quota itself sets the used
-// number in the status. Admission caches quotas. Quota sets a full status and then an empty one. When admission
-// refuses under the first and allows under the second, its cache has the last status.
+// number in the status. Because admission caches quotas, Quota sets a full status and then an empty one. When admission
+// refuses an object and later allows one, its cache has the last status.
 func Quota(t *testing.T, cp *controlplane.ControlPlane, namespace, name string, most int64) {
 	t.Helper()
 	core := Clientset(t, cp).CoreV1()

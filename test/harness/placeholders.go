@@ -23,7 +23,7 @@ var placeholders = []placeholder{
 	{pattern: regexp.MustCompile(`(-xxxxx) +\+?(\d+[dhms])+\b`), by: `$1  age`, wide: true},
 	{pattern: regexp.MustCompile(`https://127\.0\.0\.1:\d{4,}`), by: `https://server`},
 	{pattern: regexp.MustCompile(`\b(\d+m)?\d+s of (\d+[ms])`), by: `time of $2`},
-	{pattern: regexp.MustCompile(`not settled in [\d.]+s`), by: `not settled in time`}, // its last request took a while
+	{pattern: regexp.MustCompile(`not settled in [\d.]+s`), by: `not settled in time`}, // if the last request was slow
 	{pattern: regexp.MustCompile(`room for [\d,]+ more`), by: `room for more`},
 	{pattern: regexp.MustCompile(`\+[\d.]+/(s|min|h)\b`), by: ` rate `, wide: true},
 	// The Pods that the Job controller has created so far.
@@ -32,8 +32,8 @@ var placeholders = []placeholder{
 
 var spaces = regexp.MustCompile(` {2,}`)
 
-// Placeholders replaces names, ages, times and all other values that differ between runs. It is the only place
-// that does.
+// Placeholders replaces names, ages, times and all other values that differ between runs. No other function of the
+// tests replaces such values.
 func Placeholders(text string) string {
 	wide := false
 	for _, p := range placeholders {

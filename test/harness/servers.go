@@ -1,6 +1,6 @@
-// Package harness is shared by the tests of the whole command line. The package starts servers. The package runs the
-// plugin as a user, in the test's process or through kubectl. The package compares the output and the objects in the
-// cluster with the expectations of the tests.
+// Package harness has the parts that tests of the whole command line share. It starts servers, and runs the plugin as a
+// user, in the test's process or through kubectl. It compares the output and the objects in the cluster with the
+// expectations of the tests.
 package harness
 
 import (
@@ -22,9 +22,10 @@ const Root = "../../"
 // Server is a control plane that all tests of a package share.
 type Server struct {
 	ControlPlane **controlplane.ControlPlane // where tests find it
-	// Shared is a name in controlplane.Shared, or empty for a server of the package's own.
+	// Shared is a name in controlplane.Shared, or empty if the package starts its own server.
 	Shared string
-	// Controllers are the controllers to run. If it is not empty, a node whose Pods finish runs, too.
+	// Controllers are the controllers to run. If there are any, KWOK runs, too, and simulates a node on which Pods
+	// finish.
 	Controllers string
 }
 
@@ -41,7 +42,7 @@ var lazies struct {
 	planes []*controlplane.ControlPlane
 }
 
-// Lazy returns a function that returns a control plane of the package's own. The first call starts it. Main ends it.
+// Lazy returns a function that returns the package's own control plane. The first call starts it, and Main ends it.
 func Lazy() func(t *testing.T) *controlplane.ControlPlane {
 	start := sync.OnceValues(func() (*controlplane.ControlPlane, error) {
 		cp, err := controlplane.Start(context.Background(), os.Stderr)
@@ -62,7 +63,7 @@ func Lazy() func(t *testing.T) *controlplane.ControlPlane {
 	}
 }
 
-// parallel is how many tests run at a time. They wait for servers more than they compute.
+// parallel is how many tests run at a time. Tests mostly wait for servers, so there are more than processors.
 const parallel = "6"
 
 // Main runs the tests of a package beside servers and returns the exit code. TestMain calls it. With -short no test

@@ -169,7 +169,7 @@ func named(objects string) string {
 			if generateName, ok := metadata["generateName"].(string); ok && metadata["name"] == nil {
 				metadata["name"] = generateName
 			}
-			delete(metadata, "generateName") // beside a name that a patch has given
+			delete(metadata, "generateName") // if a patch has added a name
 			again, _ := yaml.Marshal(object)
 			text = string(again)
 		}
@@ -205,7 +205,7 @@ func ownTrees(t *testing.T) map[string]tree {
 	for name, function := range functions {
 		one := tree{files: map[string]string{}}
 		if name == "TestNamedspacedServiceAccountsWithOverlap" {
-			continue // its error names one of two objects, by chance
+			continue // the error names one of two objects at random
 		}
 		if strings.HasPrefix(name, "Test") && one.read(function, functions) && one.root != "" && !one.foreign() {
 			trees[name] = one

@@ -82,7 +82,7 @@ func TestCreate(t *testing.T) {
 		fmt.Fprintf(&want, "[pod/%s/main] %s\n", second.name, line)
 	}
 	got := <-result
-	// The lines of the first Pod can be between those of the second one, and then they have names, too.
+	// The lines of the first Pod can be between lines of the second Pod. Then the lines have names, too.
 	for _, line := range []string{
 		`step 1\n`, `\\u001b\[31mno\\u001b\[0m\n`, `pod/` + first.name + ` has failed.\n  main ended with exit code 2.\n(  Its last lines \(2\):\n.*?\n.*?\n)?`,
 	} {
@@ -126,7 +126,7 @@ spec:
 		"pod/two-xxxxx has failed.\n  main ended with exit code 1.\n", "error: pod/two-xxxxx has failed\n  kubectl logs pod/two-xxxxx -n e2e-xxxxx\n")
 }
 
-// When the time is over, the command ends, although a Pod of the Job is being deleted and writes on.
+// When the time is over, the command ends, although a Pod of the Job is being deleted and still writes lines.
 func TestOutOfTime(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, onNode(t).ControlPlane)

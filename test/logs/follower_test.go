@@ -69,7 +69,7 @@ func (r *recorder) expect(t *testing.T, line string) {
 	})
 }
 
-// scene is a Pod whose logs are followed.
+// scene creates a Pod, and starts a follower of its logs with a recorder.
 func scene(t *testing.T, containers ...string) (*node, *recorder, *logs.Follower, *pod) {
 	t.Helper()
 	r, p := newRecorder(), newPod(t, harness.Namespace(t, onNode(t).ControlPlane), containers...)
@@ -126,7 +126,8 @@ func texts(prefix string, n int) []string {
 	return lines
 }
 
-// All containers are read, also those that ended before the follower began. One that runs on is left at the end.
+// All containers are read, also those that ended before the follower began. At the end, the follower leaves a container
+// that still runs.
 func TestContainers(t *testing.T) {
 	t.Parallel()
 	ns, r := harness.Namespace(t, onNode(t).ControlPlane), newRecorder()
@@ -142,7 +143,7 @@ func TestContainers(t *testing.T) {
 	r.compare(t, nil, p)
 }
 
-// Broken connections cost no line, and no line comes twice.
+// If connections break, no line is lost, and no line comes twice.
 func TestBrokenConnections(t *testing.T) {
 	ns, r, n := harness.Namespace(t, onNode(t).ControlPlane), newRecorder(), onNode(t)
 	f := follow(t, r, ns)
@@ -197,7 +198,7 @@ func TestRestarts(t *testing.T) {
 	r.compare(t, []string{"restart of restarts after exit code 3"}, p)
 }
 
-// Sidecars have all streams, and give them to the containers that start after them. No line of a sidecar is lost.
+// Sidecars use all streams, and release them for containers that start later. No line of a sidecar is lost.
 func TestSidecars(t *testing.T) {
 	t.Parallel()
 	ns, r := harness.Namespace(t, onNode(t).ControlPlane), newRecorder()
@@ -225,7 +226,7 @@ func TestSidecars(t *testing.T) {
 	r.compare(t, nil, all...)
 }
 
-// With fewer streams than containers, the others are named and follow later.
+// If there are too few streams, the follower reports the containers that wait, and reads them later.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	ns, r := harness.Namespace(t, onNode(t).ControlPlane), newRecorder()

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(harness.Main(m, harness.Server{ControlPlane: &shared.ControlPlane}))
 }
 
-// onNode returns the shared control plane with its kubelet.
+// started makes the first call of onNode start the shared kubelet.
 var started sync.Once
 
 func onNode(t *testing.T) *node {
@@ -243,7 +243,7 @@ func (p *pod) ended(container string, run, code int) {
 	})
 }
 
-// starts begins the first run of a container, which has written lines.
+// starts begins the first run of a container, and writes lines to its log.
 func (p *pod) starts(container string, lines ...string) {
 	p.t.Helper()
 	p.write(container, 0, lines...)

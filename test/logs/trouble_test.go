@@ -138,7 +138,8 @@ func execute(ctx context.Context, t *testing.T, config *rest.Config, namespace s
 	return out, errOut, result
 }
 
-// A reader that takes nothing from stderr holds up neither the wait nor stdout. It gets all lines when it reads again.
+// A reader of stderr that stops reading delays neither the wait nor stdout. The reader gets all lines when it reads
+// again.
 func TestBlockedStderr(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, onNode(t).ControlPlane)
@@ -166,7 +167,7 @@ func TestBlockedStderr(t *testing.T) {
 	}
 }
 
-// An interrupt while the Pods are listed a last time is no success, because lines may be missing.
+// If an interrupt ends the last list of the Pods, lines may be missing, so the command fails.
 func TestInterruptInTheLastList(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, onNode(t).ControlPlane)

@@ -40,7 +40,7 @@ const (
 	skipped   = "GeneratedNameTypeSkipped"
 )
 
-// within is how long after the start of an incident an alert fires at the latest.
+// within has the longest time from the start of an incident until each alert fires.
 type within map[string]time.Duration
 
 // leak returns a pool whose names are created at a constant rate and never deleted.
@@ -69,7 +69,7 @@ func sawtooth(prefix string, names float64, period time.Duration) pool {
 	}
 }
 
-// bursts returns a pool that from the second day on gains names in ten minutes of each period. They are deleted
+// bursts returns a pool that gains names in ten minutes of each period, from the second day on. The names are deleted
 // after a time, or never.
 func bursts(prefix string, before, names float64, period, kept time.Duration) pool {
 	inPeriod := func(at time.Duration) float64 {
@@ -93,7 +93,7 @@ func bursts(prefix string, before, names float64, period, kept time.Duration) po
 	return pool{namespace: "ci", prefix: prefix, names: sum(constant(before), left), creates: creates}
 }
 
-// with sets how many names the server tries per create, and how many generateNames share the prefix of the pool.
+// with sets the number of attempts per create, and the number of generateNames that share the prefix of the pool.
 func (p pool) with(attempts, generateNames int) pool {
 	p.attempts, p.generateNames = attempts, generateNames
 	return p
@@ -113,7 +113,7 @@ type pattern struct {
 	fires within
 }
 
-// patterns returns patterns that last some days, by a name that is their resource type, too.
+// patterns returns patterns that last some days, by name. The name is also their resource type.
 func patterns() map[string]pattern {
 	branches := leak("", 0, 50_000/(6*day).Seconds(), day)
 	branches.small = true
@@ -194,7 +194,7 @@ func TestLateSeries(t *testing.T) {
 }
 
 // A central Prometheus has the series of several clusters, with a label that tells them apart. A prefix of one cluster
-// says nothing about a type of another cluster, and the dashboard has the creators of each.
+// doesn't affect alerts about another cluster, and the dashboard has the creators of each cluster.
 func TestSeveralClusters(t *testing.T) {
 	t.Parallel()
 	store := promqltest.LoadedStorage(t, `load 1m
@@ -255,7 +255,7 @@ func incidents() map[string]incident {
 	}
 }
 
-// Each alert about the exporter fires in time, once and to the end, and in no other incident.
+// Each alert about the exporter fires once, in time, until its incident ends, and in no other incident.
 func TestExporterAlerts(t *testing.T) {
 	t.Parallel()
 	for name, test := range incidents() {

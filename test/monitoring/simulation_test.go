@@ -35,7 +35,7 @@ import (
 // simulation longer.
 const interval = 3 * time.Minute
 
-// over is a quantity by the time since the beginning.
+// over is a quantity as a function of the time since the beginning.
 type over func(at time.Duration) float64
 
 func constant(value float64) over { return func(time.Duration) float64 { return value } }
@@ -47,7 +47,7 @@ func ramp(from time.Duration, perSecond float64, lasts time.Duration) over {
 
 func sum(a, b over) over { return func(at time.Duration) float64 { return a(at) + b(at) } }
 
-// pool is a prefix. Creates that names doesn't count were deleted.
+// pool is a prefix. creates can exceed names, because objects are deleted.
 type pool struct {
 	prefix         string
 	resource       string // empty for configmaps
@@ -86,7 +86,7 @@ type simulation struct {
 // alert is an alert about a resource type, or about the exporter.
 type alert struct{ name, resource string }
 
-// firings are how often an alert has fired, when first, when it ended, and its last texts.
+// firings has the number of times that an alert fired, its first start, its end, and its last texts.
 type firings struct {
 	times                int
 	from, to             time.Duration // to is 0 while it fires
@@ -307,7 +307,7 @@ func (s *simulation) run(t *testing.T) (query func(string) promql.Vector) {
 	}
 }
 
-// note takes the alerts that fire now.
+// note records the alerts that fire now.
 func (s *simulation) note(t *testing.T, groups []*rules.Group) {
 	t.Helper()
 	now := map[alert]bool{}

@@ -59,7 +59,7 @@ func TestReportInterrupted(t *testing.T) {
 	}
 }
 
-// playsPlugin makes the program of this test print its arguments instead.
+// playsPlugin is a variable. If it is set, this test binary only prints its arguments, in place of the plugin.
 const playsPlugin = "GENNAME_PRINTS_ARGUMENTS"
 
 func init() {

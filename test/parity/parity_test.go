@@ -43,7 +43,7 @@ type parityCase struct {
 	editor  string                                      // KUBE_EDITOR
 	user    string                                      // "admin" if empty
 	prepare func(t *testing.T, namespace string)        // runs first
-	faults  func() func(*http.Request) faultproxy.Fault // between the client and the server
+	faults  func() func(*http.Request) faultproxy.Fault // faults between the client and the server
 	unknown bool                                        // the outcome is unknown, so the plugin exits with 4
 
 	// client contains regular expressions for the plugin's own naming, if its result differs.
@@ -105,7 +105,7 @@ func newParity(t *testing.T) *parity {
 	return p
 }
 
-// setUpParity creates custom resources and an admission policy on the server. They stay, because a type that
+// setUpParity creates custom resources and an admission policy on the server. They are not deleted, because a type that
 // disappears would disturb other tests.
 func setUpParity(t *testing.T) {
 	t.Helper()
@@ -241,7 +241,7 @@ func plainer(namespace, dir string) func(string) string {
 			"kubectl-genname create", "kubectl create").Replace,
 		replace(`https://127\.0\.0\.1:\d+`, "SERVER"),
 		replace(`http://127\.0\.0\.1:\d+`, "FILES"),
-		replace(`kubectl(-genname)?-edit-\d+`, "EDIT"), // before SUFFIX, which such a number can match
+		replace(`kubectl(-genname)?-edit-\d+`, "EDIT"), // before SUFFIX, because its pattern can match such a number
 		replace(`-`+harness.Suffix+`\b`, "-SUFFIX"),
 		replace(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`, "UID"),
 		replace(`(resourceVersion\\?"?: ?\\?"?)\d+`, "${1}N"),

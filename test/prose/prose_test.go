@@ -122,8 +122,8 @@ func warnings(t *testing.T) []Message {
 	return found
 }
 
-// generated matches the pages that programs write. The tests measure the help and the rules that they are written
-// from.
+// generated matches the pages that programs write from the help and the rules. The tests measure the help and the rules
+// instead.
 var generated = regexp.MustCompile(`^docs/(reference/(commands|formats)/.*|rules/.*)\.md$`)
 
 // pages returns the text of all pages by their paths.
@@ -188,12 +188,12 @@ func helpOf(command *cobra.Command) map[string][]string {
 	return found
 }
 
-// list returns a text as kubectl's templates wrap it, as Markdown.
+// list returns a text that kubectl's templates have wrapped, as Markdown.
 func list(long string) string {
 	return regexp.MustCompile(`(?m)^ +`).ReplaceAllString(long, "")
 }
 
-// notWords are the frame of HTTP/2, and signs with the name of a word of the list.
+// notWords are terms that contain a word of the list, such as a frame of HTTP/2.
 var notWords = regexp.MustCompile(`(?i)\bgo ?away\b|\b(quotation|question|byte order) mark`)
 
 // comment matches a line of a comment.

@@ -43,11 +43,11 @@ const (
 	waves            = 3 // of creates, a second apart
 )
 
-// states are those of the Jobs, in turn.
+// states are the states of the Jobs, which repeat in this order.
 var states = []string{"succeeded", "succeeded", "failed", "running", "suspended", "held", "owned", "other"}
 
-// Of Jobs in every state exactly those are deleted that the plan announces. Faults are injected, and the command and the
-// API server are killed. A Job is saved as it was.
+// prune deletes exactly the Jobs that its plan announces, although faults are injected, and the command and the API
+// server are killed. The Jobs have all states. Each saved Job equals the original.
 func TestExactlyTheAnnouncedJobsAreDeleted(t *testing.T) {
 	cp := controlplane.New(t)
 	if err := cp.StartControllers(t.Context(), t.Output(), "job-controller"); err != nil {
@@ -166,7 +166,7 @@ func listJobs(t *testing.T, client kubernetes.Interface) map[types.UID]*batchv1.
 	return all
 }
 
-// chosen returns the Jobs that prune deletes, and those that it deletes and that a finalizer holds.
+// chosen returns the Jobs that prune deletes: those that are gone, and those that a finalizer holds.
 func chosen(all map[types.UID]*batchv1.Job) (gone, held map[types.UID]bool) {
 	gone, held = map[types.UID]bool{}, map[types.UID]bool{}
 	groups := map[string][]*batchv1.Job{}

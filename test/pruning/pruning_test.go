@@ -46,12 +46,11 @@ type trial struct {
 	cp         *controlplane.ControlPlane
 	client     kubernetes.Interface
 	old, young map[types.UID]string // by UID: namespace/name
-	replaced   map[string]types.UID // by namespace/name: the object of the second client
+	replaced   map[string]types.UID // the UID of the second client's object, by namespace/name
 	kills      int                  // of the API server
 }
 
-// Of all objects exactly the old ones are deleted, during all faults. "make -f lab/Makefile prune-trial" uses 100,000
-// objects.
+// prune deletes exactly the old objects, during all faults. "make -f lab/Makefile prune-trial" uses 100,000 objects.
 func TestExactlyTheOldObjectsAreDeleted(t *testing.T) {
 	cp := controlplane.New(t)
 	config := rest.CopyConfig(cp.Admin())

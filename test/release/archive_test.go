@@ -85,7 +85,7 @@ func linked(t *testing.T, program string) []string {
 	return modules
 }
 
-// The Debian package installs the same files, with the shim as a link. CI has the tool to unpack it.
+// The Debian package installs the same files, with the shim as a link. Only CI is sure to have the tool to unpack it.
 func TestDebianPackage(t *testing.T) {
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
 		if os.Getenv("CI") != "" {

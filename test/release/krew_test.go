@@ -86,8 +86,8 @@ func TestKrewManifest(t *testing.T) {
 }
 
 // krew installs every archive by the manifest, with a license. kubectl runs the installed plugin of this platform,
-// which prints the version of the release. After the command in the caveats, or that of docs/install.md, it also
-// completes the plugin's words.
+// which prints the version of the release. After the command in the caveats, or the command in docs/install.md, kubectl
+// also completes the plugin's words.
 func TestKrewInstalls(t *testing.T) {
 	r := theRelease(t)
 	path, m := r.manifest(t)
@@ -138,7 +138,7 @@ func runInstalled(t *testing.T, home, version, caveats string) {
 	}
 }
 
-// krew runs a tool of krew's, which is built from its module.
+// krew runs a tool of krew, built from krew's module.
 func krew(t *testing.T, env []string, tool string, args ...string) (string, error) {
 	t.Helper()
 	return run(env, "go", append([]string{"tool", "-modfile=tools/krew/go.mod", tool}, args...)...)

@@ -44,7 +44,7 @@ func newWorkspace(t *testing.T) workspace {
 	return w
 }
 
-// copyRepository commits the files as they are now, committed or not.
+// copyRepository commits a copy of the current files, even if they are not committed here.
 func (w workspace) copyRepository() {
 	w.t.Helper()
 	w.must(w.repository, "git", "init", "--quiet")
@@ -89,8 +89,8 @@ func (w workspace) must(dir, program string, args ...string) string {
 	return out
 }
 
-// online also asks the module proxies of the environment for modules of others.
-// They must not be asked for modules of this repository.
+// online also asks the module proxies of the environment for modules of others. The go command must not ask these
+// proxies for modules of this repository.
 func (w workspace) online() workspace {
 	for i, variable := range w.env {
 		if strings.HasPrefix(variable, "GOPROXY=file:") {
@@ -142,7 +142,7 @@ func (w workspace) modules(required string) string {
 }
 
 // The commit of a release makes the modules installable, in the order of docs/internals/release.md. The library
-// upgrades nothing of an importer, and the other modules still compile.
+// upgrades no dependency of an importer, and the other modules still compile.
 func TestReleaseCommit(t *testing.T) {
 	w := newWorkspace(t)
 	w.online().must(w.repository, "go", "list", "-deps", "./cmd/kubectl-genname") // downloads modules of others

@@ -1,5 +1,5 @@
-// Package release tests the files that users download. The package builds a release of this platform, as "make
-// release-snapshot" builds one of all platforms, and checks its parts.
+// Package release tests the files that users download. The package builds a release of this platform, and checks its
+// parts. "make release-snapshot" does the same for all platforms.
 package release
 
 import (

@@ -100,7 +100,7 @@ func (g generator) complete(of reflect.Type, schema *jsonschema.Schema) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		property := schema.Properties[name]
 		if property == nil {
-			continue // of an embedded type with a special schema
+			continue // field of an embedded type with a special schema
 		}
 		owner := g.owner(of, field)
 		if comment := g.comments.of(owner, field.Name); comment != "" {
@@ -139,7 +139,7 @@ func bound(property *jsonschema.Schema, field string) {
 	}
 }
 
-// owner returns the struct that declares a field: of, or a struct embedded in it.
+// owner returns the struct that declares a field. This is the struct of, or a struct that is embedded in it.
 func (g generator) owner(of reflect.Type, field reflect.StructField) reflect.Type {
 	if len(field.Index) == 1 {
 		return of

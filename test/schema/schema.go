@@ -39,8 +39,8 @@ func path(kind string) string {
 // createLine matches a line of create -o jsonl.
 var createLine = regexp.MustCompile(`(?m)^\{"(?:outcome|result)":.*`)
 
-// Check fails the test if an output has an object of one of our kinds, in JSON or YAML, or a line of create -o jsonl,
-// that its published schema rejects. Check ignores all other output.
+// Check fails the test if the published schema rejects a part of the output: an object of one of our kinds, in JSON or
+// YAML, or a line of create -o jsonl. Check ignores all other output.
 func Check(t testing.TB, output string) {
 	t.Helper()
 	for _, line := range createLine.FindAllString(output, -1) {

@@ -144,15 +144,15 @@ func tekton(t *testing.T, given map[string]string, secret string) step {
 const printsArguments = `printf '%s\n' "$@" "key: $GENNAME_IDEMPOTENCY_KEY" "secret: ${GENNAME_IDEMPOTENCY_SECRET-none}"`
 
 // The GitLab component and the Tekton Task run create with their inputs. They execute nothing in the inputs, and print
-// no secret. A secret that was asked for and is missing is an error.
+// no secret. If the inputs require a secret that is missing, the step fails.
 func TestPipelineSteps(t *testing.T) {
 	t.Parallel()
 	secret := strings.Repeat("s", 32)
 	for _, host := range []struct {
 		name      string
 		step      func(*testing.T, map[string]string, string) step
-		secret    map[string]string // the inputs that ask for a secret
-		unasked   string            // the secret that create gets if it exists and was not asked for
+		secret    map[string]string // the inputs that require a secret
+		unasked   string            // the secret that create gets although the inputs require none
 		forgotten string
 	}{
 		{"gitlab", gitlab, map[string]string{"secret": "true"}, secret, "GENNAME_IDEMPOTENCY_SECRET: set this CI/CD variable"},

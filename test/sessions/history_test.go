@@ -25,12 +25,12 @@ type seeding struct {
 	resource, kind, apiVersion string // the resource as etcd's keys have it
 	namespace, prefix          string
 	count                      int
-	from, to                   time.Duration // ages of the oldest and of the newest
+	from, to                   time.Duration // ages of the oldest and of the newest object
 	manager                    string
-	owner                      *metav1.OwnerReference // of all, unless ownerOf is set
+	owner                      *metav1.OwnerReference // owner of all objects, unless ownerOf is set
 	ownerOf                    func(i int) *metav1.OwnerReference
 	prefixOf                   func(i int) string
-	edit                       func(i int, meta *metav1.ObjectMeta) // after all other fields were set
+	edit                       func(i int, meta *metav1.ObjectMeta) // called after all other fields were set
 	status                     any
 	names                      []string // written by write
 }
@@ -46,7 +46,7 @@ func (p *seeding) write(t *testing.T, etcd string) {
 		meta := p.meta(i, random)
 		age := p.from - time.Duration(i)*(p.from-p.to)/time.Duration(max(p.count-1, 1))
 		if 22*time.Hour < age && age < 24*time.Hour {
-			age += 2 * time.Hour // or it leaves LAST-24H while the sessions run
+			age += 2 * time.Hour // otherwise it would leave LAST-24H while the sessions run
 		}
 		meta.CreationTimestamp = metav1.NewTime(now.Add(-age))
 		for m := range meta.ManagedFields {

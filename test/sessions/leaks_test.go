@@ -22,7 +22,7 @@ func named(name func(i int) string, labels func(i int) map[string]string) func(i
 	}
 }
 
-// number gives an object an own UID.
+// number gives an object its own UID.
 func number(i int, meta *metav1.ObjectMeta) {
 	meta.UID = types.UID(fmt.Sprintf("0d0f0f6e-2d4b-4f6f-9c58-%012d", i))
 }
@@ -30,7 +30,7 @@ func number(i int, meta *metav1.ObjectMeta) {
 func noLabels(int) map[string]string { return nil }
 
 // clusterWithLeaks returns a cluster with the objects of public reports about clusters that fill up, each in its own
-// namespace. The report about Helm had 28,000 Secrets, of which there is a tenth.
+// namespace. The report about Helm had 28,000 Secrets. This cluster has a tenth of them.
 func clusterWithLeaks(t *testing.T) *controlplane.ControlPlane {
 	t.Helper()
 	cp := controlplane.New(t)

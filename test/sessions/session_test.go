@@ -30,7 +30,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// session is what the commands of one script share.
+// session is the state that the commands of one script share.
 type session struct {
 	servers   map[string]func() *controlplane.ControlPlane
 	dir       string // recordings have /home/me
@@ -99,7 +99,7 @@ func (s *session) createNamespace(ctx context.Context) error {
 	return err
 }
 
-// act lets all later commands act with the credentials.
+// act makes all later commands use the credentials.
 func (s *session) act(env environment, config *rest.Config) error {
 	s.config = config
 	path := filepath.Join(s.dir, ".kubeconfig")
@@ -236,7 +236,7 @@ func same(ts *testscript.TestScript, _ bool, args []string) {
 	check(ts, args[1], sessionOf(ts).public(ts.ReadFile(args[0])))
 }
 
-// recorded returns a recording of the script, from whatever directory the script has entered.
+// recorded returns a recording of the script, even if the script has changed the directory.
 func recorded(ts *testscript.TestScript, name string) string {
 	return ts.ReadFile(filepath.Join(sessionOf(ts).dir, name))
 }
@@ -255,7 +255,7 @@ func script(recording string) []string {
 	return script
 }
 
-// end follows the output of a command in a program. The exit code and another end follow it.
+// end separates the output of a program's commands: after each output come end, the exit code, and another end.
 const end = "\x1e"
 
 var theDefault = regexp.MustCompile(`\bdefault\b`)
@@ -284,7 +284,7 @@ func (s *session) record(ts *testscript.TestScript, script []string, printed str
 		expect(ts, len(outputs) > 2, "a shell that reaches "+line)
 		output := outputs[0]
 		if output != "" && !strings.HasSuffix(output, "\n") {
-			output += "\n" // a command stands at the beginning of a line
+			output += "\n" // a command must begin a line
 		}
 		recording.WriteString(output)
 		if code := outputs[1]; code != "0" && (i+1 == len(script) || script[i+1] != "$ echo $?") {
@@ -312,8 +312,8 @@ func check(ts *testscript.TestScript, name, now string) {
 	}
 }
 
-// kept returns the new output. If a line differs from a recorded one only in names, ages and times, it is the recorded
-// one. So few pages change.
+// kept returns the new output. If a new line differs from the recorded line only in names, ages and times, kept returns
+// the recorded line. So few pages change.
 func kept(recorded, now string) string {
 	old := map[string][]string{}
 	for line := range strings.Lines(recorded) {

@@ -18,8 +18,8 @@ import (
 	"testing"
 )
 
-// programs are the programs of the machine that tests may run, if it has them. link adds go. If a
-// shell prints "command not found" in a test, add the program here.
+// programs are the programs of the machine that tests may run, if the machine has them. link adds go. If a shell prints
+// "command not found" in a test, add the program here.
 var programs = []string{
 	"awk", "base64", "basename", "bash", "cat", "chmod", "cp", "curl", "date", "dirname", "dpkg-deb", "env", "false",
 	"fish", "git", "grep", "gzip", "head", "install", "ln", "ls", "make", "mkdir", "mktemp", "mv", "od",

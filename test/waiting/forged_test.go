@@ -41,7 +41,8 @@ func TestForgedResult(t *testing.T) {
 	t.Run("Pods", jobPods)
 }
 
-// forge creates a Job with a key and a secret, whose Pod never starts, as one user, and a Pod for it as another one.
+// forge creates a Job with a key and a secret as one user, and a Pod for it as another user. The Job's own Pod never
+// starts.
 func forge(t *testing.T, owned bool, timeout string) (harness.Result, error) {
 	t.Helper()
 	namespace := harness.Namespace(t, server)
@@ -55,7 +56,7 @@ func forge(t *testing.T, owned bool, timeout string) (harness.Result, error) {
 				return err
 			}
 			defer jobs.Stop()
-			// A Job controller that is starting can miss a Pod that is there before it has seen the Job.
+			// A Job controller that starts can miss a Pod that existed before it read the Job.
 			job := &batchv1.Job{}
 			for event := range jobs.ResultChan() {
 				if seen, is := event.Object.(*batchv1.Job); is && seen.Status.StartTime != nil {
@@ -129,7 +130,7 @@ func jobPods(t *testing.T) {
 	if r := waitIn(harness.As(t, server.Admin()), harness.Namespace(t, server), job(succeeds)); r.Code != 0 { // the Job controller can create Pods
 		t.Errorf("a Job: exit code %d, %s", r.Code, r.Stderr)
 	}
-	// A Pod of the Job controller runs without an end, and others change it.
+	// The Job controller's Pod runs without an end, while other users try to change it.
 	waitIn(harness.As(t, server.Admin()), namespace, job(runs), "--wait-timeout=1s")
 	var name string
 	harness.Eventually(t, func() error {

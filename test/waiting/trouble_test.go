@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// If a server is killed and restarted while the command waits, nothing is lost. The Job finishes after that. Other
-// tests of the package run later.
+// If a server is killed and restarted while the command waits, nothing is lost. The Job finishes after the restart.
+// Other tests of the package run later.
 func TestKilledServer(t *testing.T) {
 	u, ns, client := harness.As(t, server.Admin()), harness.Namespace(t, server), harness.Clientset(t, server)
 	file, result := harness.File(t, "input.yaml", job(runs)), make(chan harness.Result, 1)

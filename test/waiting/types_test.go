@@ -38,7 +38,7 @@ type customType struct {
 	Spec                  json.RawMessage
 	StoresStatus          bool
 
-	dir string // of the module with the CRD
+	dir string // directory of the module with the CRD
 }
 
 // customTypes returns the types of testdata/types.yaml that are chosen.
@@ -71,7 +71,7 @@ func read(t *testing.T, file string, into any) {
 	}
 }
 
-// written is a status as the controller of an object writes it.
+// written is a status that the controller of an object writes.
 type written struct {
 	About        string
 	Spec, Status json.RawMessage

@@ -42,7 +42,7 @@ func TestSeveralProxies(t *testing.T) {
 	}
 }
 
-// An API server that is killed and started again costs no create.
+// No create is lost if the API server is killed and started again.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)

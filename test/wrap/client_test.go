@@ -113,7 +113,7 @@ func readLine(from io.Reader) (line string, err error) {
 	return line, nil
 }
 
-// The program gets signals, and its exit code counts, also 1 after an interrupt.
+// The program gets signals. wrap exits with the program's exit code, even with 1 after an interrupt.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	s := shell(t, server.Admin(), "default")

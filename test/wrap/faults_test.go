@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// server tries one name per create, so that a conflict reaches the client.
+// server is a server that tries one name per create, so that a conflict reaches the client.
 var server *controlplane.ControlPlane
 
 func TestMain(m *testing.M) {
-	// os.Exit would print a warning of a test binary that counts coverage.
+	// os.Exit would make a test binary that counts coverage print a warning.
 	if name := os.Getenv(asProgram); name != "" {
 		program(name)()
 		syscall.Exit(0)
@@ -41,7 +41,7 @@ func shell(t *testing.T, config *rest.Config, namespace string) harness.Shell {
 }
 
 // refusals are the faults after which kubectl reports the server's refusal, as without wrap. The first can be about an
-// object that this one refers to. After the second, the server stores a copy of the POST that a proxy had sent before.
+// object that the created one refers to. After the second, the server stores an earlier copy of the POST.
 var refusals = map[string]string{
 	"another object's 404": "NotFound", "stored after a second copy was refused": "Forbidden",
 }

@@ -20,7 +20,7 @@ import (
 var kills = flag.Int("kills", 5, "how often TestThreads kills the program and runs it again")
 
 // A Python program with ten threads is killed at any moment, together with wrap, and run again. In the end there are as
-// many objects as it asks for.
+// many objects as the program wants.
 func TestThreads(t *testing.T) {
 	t.Parallel()
 	objects := 20 + 4**kills
@@ -89,7 +89,7 @@ const workflowType = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResource
 // submit is "argo submit" in the measurement of test/conformance.
 var submit = flag.String("submit", "kubectl create -f", "the command of TestScript that creates a Workflow from a file")
 
-// CI repeats a script. A step that was done is not done again.
+// CI repeats a script. A repeated run doesn't repeat the steps that have succeeded.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, server)

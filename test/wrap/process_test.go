@@ -54,7 +54,7 @@ func TestInterruptOnATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("interrupt")
-	if err := cmd.Process.Signal(syscall.SIGUSR1); err != nil { // wrap forwards it after a SIGINT
+	if err := cmd.Process.Signal(syscall.SIGUSR1); err != nil { // wrap forwards this signal even after a SIGINT
 		t.Fatal(err)
 	}
 	expect("user defined signal 1")
@@ -63,7 +63,7 @@ func TestInterruptOnATerminal(t *testing.T) {
 	}
 }
 
-// The program ends as without wrap, and nothing that it created stays unnamed.
+// The program ends as without wrap, and wrap names each object whose response the program didn't get.
 func TestProcess(t *testing.T) {
 	t.Parallel()
 	const nothing = "wrap: the command sent nothing through the proxy, so nothing was protected\n"
@@ -180,7 +180,7 @@ func newProcess(t *testing.T, fault func(dir string) faultproxy.Fault) *process 
 func (p *process) do(t *testing.T) harness.Result {
 	t.Helper()
 	ignore := ""
-	if p.signal == syscall.SIGINT { // as a script does for a command in the background
+	if p.signal == syscall.SIGINT { // a script ignores SIGINT for a command in the background
 		ignore = `trap "" INT; `
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", ignore + `exec "$0" wrap "$@"`, harness.Plugin(t)}, p.args...)...)

@@ -215,7 +215,7 @@ func (o *options) finder(s *scan.Session, resources []census.Resource, now time.
 		Within: time.Duration(o.within), Since: now.Add(-time.Duration(o.since)), Now: now,
 		All: func(ctx context.Context, namespace string) ([]census.Resource, error) {
 			all, _, err := s.Resources(ctx, nil, namespace)
-			scanner.Config = s.Cluster.Config // without the warnings about deprecated types
+			scanner.Config = s.Cluster.Config // this configuration omits warnings about deprecated types
 			return all, err
 		},
 		ResourceOf: func(kind schema.GroupVersionKind) (census.Resource, error) {

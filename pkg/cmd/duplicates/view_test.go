@@ -17,7 +17,7 @@ import (
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
-// The line of an interrupt is an error, as in other commands.
+// The line about an interrupt begins with "error:", as in other commands.
 func TestInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()

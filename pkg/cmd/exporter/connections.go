@@ -17,9 +17,9 @@ const (
 	sendBuffer = 64 << 10
 )
 
-// boundedListener limits the open connections to maxConnections. For a new connection, it closes one of the
-// address that has the most connections: the one that has read nothing for the longest time, or the oldest. So a
-// client with many connections can't keep out others. With netutil.LimitListener, silent clients keep their places.
+// boundedListener limits the open connections to maxConnections. If a new connection exceeds the limit, it closes a
+// connection of the address that has the most: the connection whose client has read nothing for the longest time, or
+// the oldest. So a client with many connections can't keep out others. netutil.LimitListener lets silent clients stay.
 type boundedListener struct {
 	net.Listener
 

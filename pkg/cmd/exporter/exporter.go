@@ -140,7 +140,7 @@ func (o *options) Validate() error {
 	return nil
 }
 
-// Run watches and serves until ctx is done, which is no failure.
+// Run watches and serves until ctx is done, and then returns nil.
 func (o *options) Run(ctx context.Context) error {
 	collector := exporter.New(o.top, o.minCount)
 	registry := prometheus.NewRegistry()

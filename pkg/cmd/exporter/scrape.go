@@ -16,12 +16,12 @@ import (
 const (
 	// sharedFor is the time for which all clients get the same text.
 	sharedFor = time.Second
-	// writeTimeout is the time limit for sending it to a client.
+	// writeTimeout is the time limit for sending the text to a client.
 	writeTimeout = 10 * time.Second
 )
 
-// scrapes serves the metrics. Clients that request them within a second share one text. So the number of clients
-// and their speed don't change the work and the memory.
+// scrapes serves the metrics. Clients that request them within a second share one text. So neither the number nor the
+// speed of clients changes the work and the memory.
 type scrapes struct {
 	gatherer prometheus.Gatherer
 
@@ -35,7 +35,7 @@ type form struct {
 	gzip   bool
 }
 
-// rendered is a text, and when it was rendered.
+// rendered is a text and the time at which it was rendered.
 type rendered struct {
 	at   time.Time
 	text []byte

@@ -84,8 +84,8 @@ func (o *options) landingPage(w http.ResponseWriter, r *http.Request) {
 	page.ServeHTTP(w, r)
 }
 
-// healthHandler returns the checks of the kubelet. Neither depends on the API server once
-// everything has been counted.
+// healthHandler returns the checks of the kubelet. Once everything has been counted, neither check depends on the API
+// server.
 func (o *options) healthHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
@@ -107,7 +107,7 @@ func (s *serving) start(ctx context.Context, group *errgroup.Group) {
 		<-ctx.Done()
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
-		// Requests without a response in time are cut off. At the end, this is no failure.
+		// Requests without a response in time are cut off. That is no failure, because the command ends.
 		_, _ = s.metrics.Shutdown(closing), s.health.Shutdown(closing)
 		return nil
 	})

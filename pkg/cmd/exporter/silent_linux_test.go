@@ -41,7 +41,7 @@ func TestScrapesBesideSilentClients(t *testing.T) {
 			}
 		})
 	}
-	for range 12 { // clients that come again as soon as they are thrown out
+	for range 12 { // clients that connect again as soon as they are disconnected
 		clients.Go(func() {
 			for {
 				conn := silent()

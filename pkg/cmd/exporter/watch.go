@@ -28,7 +28,7 @@ import (
 const searchEvery = time.Minute
 
 // watch counts everything, and follows the changes until ctx is done. watch waits for a server that is unreachable.
-// When a type appears that was named and missing, watch counts everything again.
+// When a named type that was missing appears, watch counts everything again.
 func (o *options) watch(ctx context.Context, collector *exporter.Collector) error {
 	wait := cluster.ServerWait{For: apistatus.NoEnd, Print: o.log}
 	c, err := cluster.New(ctx, o.conn.Factory, &o.serverAttempts, wait)
@@ -45,7 +45,7 @@ func (o *options) watch(ctx context.Context, collector *exporter.Collector) erro
 	return nil
 }
 
-// watchTypes counts the types that there are, until ctx is done or another named type appears.
+// watchTypes counts the existing types until ctx is done or another named type appears.
 func (o *options) watchTypes(ctx context.Context, c *cluster.Cluster, collector *exporter.Collector) error {
 	known, skipped, absent, err := o.resolve(ctx, c)
 	if err != nil {
@@ -70,7 +70,7 @@ func (o *options) watchTypes(ctx context.Context, c *cluster.Cluster, collector 
 	running.Go(func() {
 		for len(absent) > 0 && apistatus.Sleep(ctx, searchEvery) == nil {
 			if mapper, err := o.conn.Factory.ToRESTMapper(); err == nil {
-				meta.MaybeResetRESTMapper(mapper) // it keeps the types that it has discovered
+				meta.MaybeResetRESTMapper(mapper) // the mapper keeps the types that it has discovered
 			}
 			_, _, still, err := o.resolve(ctx, c)
 			appeared := func(a census.Skipped) bool { return !slices.Contains(still, a) }
@@ -137,8 +137,8 @@ func (o *options) notice(n live.Notice) {
 	}
 }
 
-// report prints the changes since the last report: types that are not counted any more, types that are counted
-// again, and that everything was counted. complete is false until the first count is.
+// report prints the changes since the last report: types that are no longer counted, types that are counted again, and
+// the end of the first count. complete is false until then.
 func (o *options) report(state exporter.State, complete bool) {
 	o.reporting.Lock()
 	defer o.reporting.Unlock()

@@ -30,7 +30,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 )
 
-// upgraded is a server with one ConfigMap, and a minor version that changes. It can have another type.
+// upgraded is a server with one ConfigMap, whose minor version changes. The server can have another type.
 type upgraded struct {
 	cmdutil.Factory
 	minor  atomic.Int64
@@ -95,7 +95,7 @@ func samples(t *testing.T, registry *prometheus.Registry, metric string) map[str
 	return got
 }
 
-// A report logs each reason of a skipped type once, also if its namespaces have several reasons.
+// A report logs each reason to skip a type once, even if the type has several reasons in different namespaces.
 func TestReport(t *testing.T) {
 	var out bytes.Buffer
 	o := &options{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}

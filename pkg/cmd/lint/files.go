@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/untrusted"
 )
 
-// This file has all functions of the package that open files. A repository opens files that the user didn't name. Their
-// author can be somebody that the user doesn't trust.
+// This file has all functions of the package that open files. A repository opens files that the user didn't name. The
+// user might not trust their author.
 
 // repository is a directory with files that lint can read although the user didn't name them.
 type repository struct {

@@ -75,7 +75,7 @@ func count(ctx context.Context, s *scan.Session, prefixes []wantedPrefix) (subje
 		for pool := range found.All() {
 			for _, i := range indexes {
 				switch isStem := pool.Naming == object.ByStem; {
-				case isStem && pool.Prefix == prefixes[i].prefix: // it isn't truncated, and its names aren't random
+				case isStem && pool.Prefix == prefixes[i].prefix: // a stem isn't truncated, and its names aren't random
 					counted.stems[i] = pool.Names
 				case !isStem && pool.Prefix == counted.populations[i].Prefix:
 					counted.populations[i].Existing += pool.Names

@@ -121,7 +121,7 @@ func (c curve) row(existing int64, columns int, names func(place float64) float6
 		case chance < 5 || before > 99.9:
 			row[i] = math.NaN()
 		case before < 5 && i > 0:
-			row[i-1] = 0 // it can rise within a column
+			row[i-1] = 0 // the curve can rise within a column
 		}
 		before = chance
 	}

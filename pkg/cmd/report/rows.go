@@ -15,8 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// prefixColumn is the column that is shortened if rows don't fit the terminal, and leastPrefix the
-// width below which it is not.
+// prefixColumn is the column that is shortened if rows don't fit the terminal. leastPrefix is its minimum width.
 const (
 	prefixColumn = "PREFIX"
 	leastPrefix  = 16

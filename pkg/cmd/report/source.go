@@ -32,15 +32,14 @@ type subject struct {
 	populations []report.Population
 	// warnings are about the counts, ready to be printed.
 	warnings []string
-	// nearest are the prefixes most like those of populations. Only counted ones have them.
+	// nearest has the most similar prefix for each population. Only counted populations have one.
 	nearest []pools.Near
 	// stems are the numbers of names with the prefixes that end in a number, a time or a hash. Only counted populations
 	// have them.
 	stems []int64
 }
 
-// validateSource returns an error if sources of populations exclude each other, or if the one is
-// invalid.
+// validateSource returns an error if sources of populations exclude each other, or if the only source is invalid.
 func (o *options) validateSource() error {
 	var given []string
 	for _, source := range []struct {
@@ -149,7 +148,7 @@ func (o *options) saved() (subject, error) {
 		},
 	}
 	for _, item := range audit.Items {
-		item.Naming = "" // no row is left that differs from another one only by this
+		item.Naming = "" // no two of the remaining rows differ only in this field
 		s.populations = append(s.populations, report.Population{
 			PrefixRef: item.PrefixRef, Existing: item.Names,
 			Server: o.serverAttempts.Or(serversOwn(item.Retries, audit.Server.Retries)),
@@ -162,7 +161,7 @@ func (o *options) saved() (subject, error) {
 	if inconsistent := audit.Summary.Inconsistent; len(inconsistent) > 0 {
 		s.warnings = append(s.warnings, inconsistentCounts(inconsistent))
 	}
-	hidden := audit.Hidden.Prefixes // and stems, which the report would leave out, too
+	hidden := audit.Hidden.Prefixes // this number includes stems, which the report would omit, too
 	for _, f := range audit.Folded {
 		if f.Largest != nil && f.Largest.Naming != v1alpha1.NamingStem {
 			hidden += f.Prefixes
@@ -176,8 +175,8 @@ func (o *options) saved() (subject, error) {
 	return s, o.validatePlot(len(s.populations))
 }
 
-// serversOwn returns the server's attempts for a prefix of an audit. The audit has the attempts of
-// kubectl genname create for a prefix that this command fills.
+// serversOwn returns the server's attempts for a prefix of an audit. If kubectl genname create fills the prefix, the
+// audit has the attempts of that command instead.
 func serversOwn(item, server v1alpha1.Retries) v1alpha1.Retries {
 	client := item.Attempts != nil && *item.Attempts == names.DefaultAttempts
 	if client && item.AttemptsSource == v1alpha1.SourceDefault {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// print prints a report for people. A writer below keeps its errors.
+// print prints a report for people. The underlying writer keeps errors.
 func (o *options) print(out io.Writer, report *v1alpha1.CollisionReport) error {
 	if o.plot {
 		return printPlot(out, report)

@@ -18,7 +18,7 @@ var states = map[v1alpha1.CollisionState]string{
 	v1alpha1.CollisionFailing: "A problem: %s, and %s.",
 }
 
-// isSingle reports whether a report has one prefix. It has an item for each number of creates.
+// isSingle reports whether a report has one prefix. Such a report has one item for each number of creates.
 func isSingle(r *v1alpha1.CollisionReport, config report.Config) bool {
 	return len(r.Items) == len(config.Creates)
 }
@@ -114,7 +114,7 @@ func closest(report *v1alpha1.CollisionReport) v1alpha1.CollisionItem {
 	return report.Items[0]
 }
 
-// hints return how to avoid failures if they are likely.
+// hints returns advice on how to avoid failures, if failures are likely.
 func hints(r *v1alpha1.CollisionReport) (lines []string) {
 	item := closest(r)
 	client := item.Policy(v1alpha1.PolicyClient)

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// If creates fail, prune is a hint for types whose old objects can be of no use, and not for claims, which have data.
+// If creates fail, a hint names prune for types whose old objects can be useless, but not for claims with data.
 func TestHints(t *testing.T) {
 	for resource, want := range map[string]bool{"configmaps": true, "persistentvolumeclaims": false, "services": false} {
 		one := v1alpha1.Retries{Attempts: new(1), AttemptsSource: v1alpha1.SourceVersion}

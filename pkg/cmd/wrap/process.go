@@ -27,7 +27,7 @@ var errInterrupted = errors.New("interrupted before the command started")
 
 // runProgram runs the program with the streams of this process, and returns its exit code. It forwards signals.
 func (o *options) runProgram(ctx context.Context, program string, environment []string) (int, error) {
-	// An interrupt of ctx is a signal, which the program gets itself.
+	// The end of ctx doesn't kill the program, because the program gets the signal itself.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, o.arguments[1:]...)
 	cmd.Args[0] = o.arguments[0]
 	cmd.Env, cmd.WaitDelay = environment, pipeTime
@@ -45,7 +45,7 @@ func (o *options) runProgram(ctx context.Context, program string, environment []
 		return 0, err
 	}
 	if in, ok := o.streams.In.(*os.File); ok && !terminal.IsTerminal(in) { // a credential plugin can ask on a terminal
-		_ = in.Close() // the program has its own, so whatever writes to it sees that the program closes it
+		_ = in.Close() // the program has its own copy, so a writer to the pipe notices when the program closes it
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -96,7 +96,8 @@ func (s *session) environment() []string {
 			set[name] = s.path
 		}
 	}
-	// A program reads one of the two, and the other one only if that is empty. "*" means all hosts only if it is alone.
+	// A program reads one of the two variables, and the other one only if it is empty. "*" means all hosts only if it
+	// is alone.
 	for name, other := range map[string]string{"NO_PROXY": "no_proxy", "no_proxy": "NO_PROXY"} {
 		if set[name] = cmp.Or(os.Getenv(name), os.Getenv(other)); set[name] != "*" {
 			set[name] = strings.TrimPrefix(set[name]+",127.0.0.1", ",")

@@ -88,7 +88,7 @@ func (o *options) newSession(ctx context.Context, foreign *connection.Foreign, h
 	if s.proxy, err = intercept.New(ctx, config); err != nil {
 		return nil, err
 	}
-	// There is no time limit: a connection that ends while a POST arrives on it is a lost response.
+	// There is no time limit, because the end of a connection on which a POST arrives would be a lost response.
 	s.server = &http.Server{ //nolint:gosec // G112: only this user has a token
 		Handler: s.proxy, ErrorLog: log.New(io.Discard, "", 0),
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{leaf}, MinVersion: tls.VersionTLS12},
@@ -102,7 +102,8 @@ func (s *session) writeKubeconfig(foreign *connection.Foreign, config intercept.
 	if err != nil {
 		return err
 	}
-	// With a slash at the end, some clients send //api/v1, which is no create.
+	// If the address ended with a slash, some clients would send //api/v1, which the proxy doesn't recognize as a
+	// create.
 	s.address = (&url.URL{Scheme: "https", Host: config.Host, Path: strings.TrimRight(upstream.Path, "/")}).String()
 	context := foreign.Context
 	content := clientcmdapi.Config{
@@ -124,8 +125,8 @@ func (s *session) writeKubeconfig(foreign *connection.Foreign, config intercept.
 	return clientcmd.WriteToFile(content, s.path) // of mode 0600
 }
 
-// changed reports whether the program changed the kubeconfig, so that it might lead past the proxy. Another namespace
-// doesn't.
+// changed reports whether the program changed the kubeconfig so that requests might bypass the proxy. Another namespace
+// doesn't count.
 func (s *session) changed() bool {
 	now, err := clientcmd.LoadFromFile(s.path)
 	if err != nil || len(now.Clusters) == 0 {
@@ -139,7 +140,7 @@ func (s *session) changed() bool {
 	return false
 }
 
-// waitForCreates waits for the creates in flight. A credential plugin can hang longer than the time that they have.
+// waitForCreates waits for the creates in flight. If a credential plugin hangs, it gives up.
 func (s *session) waitForCreates() {
 	terminal.Within(2*exactlyonce.Grace, s.proxy.Wait)
 }
@@ -172,7 +173,7 @@ const (
 	triedPort = 100
 )
 
-// listen listens on the port of an identity, or on the next free one. kubectl's caches go by host and port.
+// listen listens on the port of an identity, or on the next free one. kubectl names its caches by host and port.
 func listen(ctx context.Context, id [sha256.Size]byte) (listener net.Listener, err error) {
 	begin := int(binary.BigEndian.Uint32(id[:]) % ports)
 	for i := range triedPort {
@@ -210,7 +211,7 @@ func newCertificates() (authority []byte, leaf tls.Certificate, err error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.Raw}), leaf, nil
 }
 
-// sign signs a template with a new key. Without a key of its parent, the certificate signs itself.
+// sign signs a template with a new key. Without a key of the parent, the certificate is self-signed.
 func sign(template, parent *x509.Certificate, by *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -250,7 +251,7 @@ func (o *options) newRun(foreign *connection.Foreign) (*keyed.Run, error) {
 	return keyed.New(o.keys.Key, o.keys.Secrets, find), nil
 }
 
-// named limits the lines about objects of the key.
+// named is the largest number of lines about objects of the key.
 const named = 10
 
 // leftOver returns the lines about objects of the key that the program didn't create in this run.

@@ -29,7 +29,7 @@ import (
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
-// A proxy whose port is taken gets the next free one.
+// If the port of a proxy is taken, the proxy gets the next free port.
 func TestListen(t *testing.T) {
 	id := sha256.Sum256([]byte("a cluster"))
 	var found []int
@@ -72,7 +72,7 @@ func TestKubeconfig(t *testing.T) {
 	}
 }
 
-// The program's environment leads to the proxy only.
+// The program's environment names no server except the proxy.
 func TestEnvironment(t *testing.T) {
 	for name, value := range map[string]string{
 		"KUBECONFIG": "/mine", "K8S_AUTH_KUBECONFIG": "/mine", "KUBE_CONFIG_PATH": "",
@@ -90,7 +90,7 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if cacheDirectory("a") == cacheDirectory("b") { // two clusters, whose proxies can have one port
+	if cacheDirectory("a") == cacheDirectory("b") { // two clusters whose proxies can have the same port
 		t.Errorf("the caches of two clusters are %s", cacheDirectory("a"))
 	}
 	if i := slices.IndexFunc(all, func(v string) bool { return strings.HasPrefix(v, "KUBERNETES_SERVICE_") }); i >= 0 {
@@ -98,7 +98,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// Each program reads one of the two variables, and finds in it all hosts that it had before.
+// A program reads NO_PROXY or no_proxy, and finds in it all hosts of its former value.
 func TestNoProxy(t *testing.T) {
 	for _, test := range []struct{ upper, lower, wantUpper, wantLower string }{
 		{"", "", "127.0.0.1", "127.0.0.1"},
@@ -118,7 +118,7 @@ func TestNoProxy(t *testing.T) {
 	}
 }
 
-// A create that has not ended with wrap might have made an object. A credential plugin can hang.
+// If a create has not ended when wrap ends, an object might exist. This happens if a credential plugin hangs.
 func TestCreateWithoutAnEnd(t *testing.T) {
 	server := oncetest.NewServer()
 	ctx, giveUp := context.WithCancel(t.Context())
@@ -185,14 +185,14 @@ func TestRotatedTokenOfAKey(t *testing.T) {
 	}
 }
 
-// The help names the limits of Windows, there only.
+// Only on Windows, the help names the limits of Windows.
 func TestLimits(t *testing.T) {
 	if got := limitsOf("windows"); !strings.HasPrefix(got, "\n\nOn Windows, wrap can't send a signal") || limitsOf("linux") != "" {
 		t.Errorf("%q, want a limit of Windows, and none of Linux", got)
 	}
 }
 
-// A program that can't be started ends with the exit code of a shell, and before a connection to a cluster.
+// If the program can't be started, wrap ends with the exit code that a shell uses, before it connects to a cluster.
 func TestNotStarted(t *testing.T) {
 	dir := t.TempDir()
 	file := dir + "/file"
@@ -219,7 +219,7 @@ func TestInterruptedBefore(t *testing.T) {
 	}
 }
 
-// What writes to stdin sees that the program has closed it.
+// The writer to stdin notices that the program has closed it.
 func TestClosedStdin(t *testing.T) {
 	in, writer, err := os.Pipe()
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package wrap is the command wrap. It runs a program behind a proxy of the current context. The package has the
-// program's process and environment, and the lines that the user reads. internal/intercept is the proxy.
+// program's process and environment, and the lines that the user reads. internal/intercept has the proxy.
 package wrap
 
 import (
@@ -101,7 +101,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 		DisableFlagsInUseLine: true,
 	}
 	cmd.Flags().SetInterspersed(false)
-	// This -v replaces the level of client-go's log, which is no use for the program's requests.
+	// This -v replaces kubectl's -v, because client-go's log doesn't show the program's requests.
 	cmd.Flags().BoolVarP(&o.verbose, "v", "v", false, "Print a line for each create that wrap intercepts")
 	cmd.Flags().Var(&o.retryTimeout, "retry-timeout",
 		"Time for the retries of one object, and for which wrap keeps a result that its program didn't wait for")
@@ -113,7 +113,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 // Complete takes the arguments and the streams of the process.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	o.arguments, o.dashed = args, cmd.ArgsLenAtDash() == 0
-	// Not those of New, because a program can find out whether stdout is a terminal only from the file.
+	// These are files, because the program finds out whether stdout is a terminal only from a file.
 	o.streams = genericiooptions.IOStreams{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), ErrOut: cmd.ErrOrStderr()}
 	o.conn.DisablePrompts()
 	o.stderr.Reaching = connection.Reaching(cmd)
@@ -137,7 +137,8 @@ func (o *options) Validate() error {
 	return checkEnvironment()
 }
 
-// garbage is the percentage of garbage before a collection. Little is alive, so the default collects all the time.
+// garbage is the percentage of garbage before a collection. wrap needs little memory, so the default would collect all
+// the time.
 const garbage = 200
 
 // Run runs the program, and ends after it.
@@ -216,7 +217,7 @@ func (o *options) end(s *session, code int, changed bool) error {
 
 func (o *options) flush() { terminal.Within(flushTime, o.stderr.Flush) }
 
-// unfetched returns the lines about objects that the program doesn't know.
+// unfetched returns the lines about objects whose responses didn't reach the program.
 func unfetched(p *intercept.Proxy) (lines []string, unknown bool) {
 	outcomes, more := p.Unfetched()
 	for _, each := range outcomes {

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// A name as the server makes it, and taken apart.
+// The server makes a name from a generateName. Split takes the name apart.
 func Example() {
 	name := names.Candidate("nightly-backup-", "v1-0123456789abcdef", 0)
 	prefix, suffix, ok := names.Split(name)

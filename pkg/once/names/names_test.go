@@ -19,7 +19,7 @@ func TestSplit(t *testing.T) {
 		"bbbbb":                           {}, // nothing before the suffix
 		"job-74r6":                        {}, // "-" is not in the alphabet
 		"job-74r6a":                       {}, // a vowel
-		"job-74r60":                       {}, // a digit that looks like one
+		"job-74r60":                       {}, // 0 isn't in the alphabet
 		"job-74R6T":                       {}, // upper case
 		"kube-root-ca.crt":                {},
 		"job-74r6t":                       {"job-", "74r6t", true},
@@ -47,8 +47,8 @@ func TestSplitUndoesTheServersGenerator(t *testing.T) {
 	})
 }
 
-// The vectors were computed apart from this code, from the rule in Candidate's
-// comment. They are a promise: the same ID always gives the same names.
+// Another program computed the vectors, from the rule in Candidate's comment. They are a promise: the same ID always
+// gives the same names.
 func TestCandidateVectors(t *testing.T) {
 	for _, v := range []struct {
 		generateName, id string

@@ -118,8 +118,8 @@ func (a adapter) Create(ctx context.Context, object runtime.Object) error {
 	return typed(a.client.Create(ctx, o))
 }
 
-// typed returns err as once.ErrInvalid if client.NewNamespacedClient refuses an object of another namespace. That
-// error has no type of its own.
+// typed wraps err in once.ErrInvalid if client.NewNamespacedClient refused an object of another namespace.
+// controller-runtime has no type for that error.
 func typed(err error) error {
 	var status apierrors.APIStatus
 	if err != nil && !errors.As(err, &status) && strings.HasSuffix(err.Error(), "on the client") &&

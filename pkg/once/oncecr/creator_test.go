@@ -57,7 +57,7 @@ func counts(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 	return values
 }
 
-// The counter has each outcome, of all Creators that share the registerer.
+// The counter counts each outcome, for all Creators that share the registerer.
 func TestMetrics(t *testing.T) {
 	server, registry := oncetest.NewServer(), prometheus.NewRegistry()
 	c := clientOf(t, server)
@@ -132,7 +132,7 @@ func TestRegisterRefuses(t *testing.T) {
 	}
 }
 
-// manager is a client that a program forgot to set.
+// manager stands for a program whose client was not set.
 type manager struct{ client.Client }
 
 // Without a writer or a reader, each Create is a permanent error, and sends
@@ -160,8 +160,7 @@ func TestNilClients(t *testing.T) {
 	}
 }
 
-// An object of another namespace than the client's or the reader's is a permanent error if nothing was
-// sent.
+// If an object is in another namespace than the client or the reader, and nothing was sent, the error is permanent.
 func TestOtherNamespace(t *testing.T) {
 	server := oncetest.NewServer()
 	c := clientOf(t, server)
@@ -169,7 +168,7 @@ func TestOtherNamespace(t *testing.T) {
 	secret := once.WithSecret([]byte("a-secret-of-at-least-32-characters"), once.NoSecret)
 	for name, creator := range map[string]*oncecr.Creator{
 		"client": oncecr.New(other, c),
-		"reader": oncecr.New(c, other, secret), // it reads the name without a secret first
+		"reader": oncecr.New(c, other, secret), // Create first reads the object under the name without a secret
 	} {
 		if result, err := creator.Create(t.Context(), configMap("a"), once.NewID()); !once.IsPermanent(err) || result.Name != "" {
 			t.Errorf("%s: %+v, %v, want a permanent error and no name", name, result, err)
