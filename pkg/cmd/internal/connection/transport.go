@@ -20,7 +20,7 @@ func Uninterrupted(config *rest.Config) *rest.Config {
 	return config
 }
 
-// uninterrupted marks requests that boundedTransport must not interrupt.
+// uninterrupted wraps requests that boundedTransport must not interrupt.
 type uninterrupted struct{ next http.RoundTripper }
 
 type uninterruptedKey struct{}
