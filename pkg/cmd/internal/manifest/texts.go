@@ -84,7 +84,7 @@ func (t *Texts) text(source string) []byte {
 	return text
 }
 
-// If a URL of -f returned a web page instead of a manifest, Explain adds this to the error of reading.
+// Explain adds to an error of reading that a file or URL of -f has a web page instead of a manifest.
 func (t *Texts) Explain(ctx context.Context, err error, sources []string) error {
 	for _, source := range sources {
 		text := t.text(source)
