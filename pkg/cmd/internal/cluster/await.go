@@ -32,7 +32,7 @@ type ServerWait struct {
 	Print func(line string)
 }
 
-// lostWithin is the time of a failure after which Await retries without a warning: perhaps only the response was lost.
+// lostWithin limits the time of a failed request that Await first repeats without a warning.
 const lostWithin = time.Second
 
 // Await calls ask until there is a response. Await retries while the server is unreachable, and until the server is

@@ -1,5 +1,5 @@
-// Command client-go creates an object with client-go's dynamic client as a program of the conformance run. It has no
-// keys. It claims created if there was no error, and failed after any error.
+// Command client-go creates an object with client-go's dynamic client as a program of the conformance
+// run. It has no keys. It claims created without an error, and failed after any.
 package main
 
 import (

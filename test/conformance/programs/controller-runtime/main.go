@@ -1,5 +1,5 @@
-// Command controller-runtime creates an object with controller-runtime's client as a program of the conformance run. It
-// has no keys. It claims created if there was no error, and failed after any error.
+// Command controller-runtime creates an object with controller-runtime's client as a program of the
+// conformance run. It has no keys. It claims created without an error, and failed after any.
 package main
 
 import (

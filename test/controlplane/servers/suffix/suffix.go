@@ -2,9 +2,9 @@
 // KUBECTL_GENNAME_SUFFIX_LENGTH=2 a server appends 2 random characters to generateName instead of 5, and a prefix has
 // 27^2 = 729 names. Without the variable nothing changes. Importing the package is enough.
 //
-// Every strategy of a built-in type copies names.SimpleNameGenerator when its package is initialized. This package must
-// replace the generator before that. Of the packages that are ready, Go initializes the one with the lowest import path
-// first (https://go.dev/ref/spec#Package_initialization). This package is ready as soon as package names is, and
+// Every strategy of a built-in type copies names.SimpleNameGenerator when its package is initialized. This package
+// must replace the generator before that. Of the packages that are ready, Go initializes the one with the lowest
+// import path first (https://go.dev/ref/spec#Package_initialization). This one is ready as soon as names is, and
 // "github.com/" sorts before "k8s.io/". Custom resources take the generator later, when their handler is created.
 package suffix
 
