@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// listedFrom decides between one list and a request per candidate. The whole list is read if at least
-	// one in listedFrom of its objects is a candidate. A request costs a server about as much as sending
+	// listedFrom decides between one list and a request per candidate. The engine reads the whole list if
+	// at least one in listedFrom objects is a candidate. A request costs a server about as much as sending
 	// listedFrom more objects.
 	listedFrom = 20
 	// getsAtOnce is the number of candidates that are requested concurrently. The scanner limits the
@@ -91,8 +91,8 @@ func (p *secondPass) list(ctx context.Context, key listKey, these map[string]*ca
 	return group.Wait()
 }
 
-// take reads the content of a candidate, which is nil if the object is none. It is safe for concurrent use because
-// each call gets another object.
+// take reads the content of a candidate. one is nil if the object is no candidate. It is safe for
+// concurrent use because each call gets another object.
 func (p *secondPass) take(one *candidate, o *object.Object) error {
 	if one == nil || o.Deleting || one.created != uint32(o.Created) {
 		return nil
@@ -229,7 +229,6 @@ func (s *skipped) incomparable(key listKey, name string) {
 	s.objects[key] = append(s.objects[key], name)
 }
 
-// list returns everything that was skipped, sorted.
 func (s *skipped) list() []census.Skipped {
 	for key, names := range s.objects {
 		slices.Sort(names)

@@ -37,7 +37,7 @@ func contentIn(t *testing.T, o *unstructured.Unstructured) *content {
 	return c
 }
 
-// managed is an object whose creator owns some fields of each sort.
+// managed is an object whose creator owns some fields of each type.
 const managed = `
 metadata:
   name: run-bcdfg

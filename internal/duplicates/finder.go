@@ -107,12 +107,13 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 }
 
 // checkProposed reads the objects of the other types, and proposes no object that owns one of them. A cluster-scoped
-// object can own objects of each namespace. checkProposed reads nothing if no object is proposed, and proposes none
-// after lists of mixed states, searched included. checkProposed returns the types that the user can't list.
+// object can own objects of each namespace. checkProposed reads nothing if no object is proposed. It proposes none
+// after a list of mixed states, even if that type was searched. checkProposed returns the types that the user can't
+// list.
 func (f *Finder) checkProposed(
 	ctx context.Context, groups []*group, first *firstPass, grader *grader, searched census.Summary,
 ) (unlisted []string, err error) {
-	proposed := map[string][]*v1alpha1.DuplicateObject{} // by the namespace of the objects that they can own
+	proposed := map[string][]*v1alpha1.DuplicateObject{} // keys are namespaces of objects that they can own
 	for _, g := range groups {
 		namespace := f.Namespace
 		if g.Namespace == "" {
@@ -122,13 +123,13 @@ func (f *Finder) checkProposed(
 			proposed[namespace] = append(proposed[namespace], younger)
 		}
 	}
-	first.selector = labels.Nothing() // no further candidates
+	first.selector = labels.Nothing() // selects no further candidates
 	for namespace, objects := range proposed {
 		all, err := f.All(ctx, namespace)
 		if err != nil {
 			return nil, err
 		}
-		all = slices.DeleteFunc(all, func(r census.Resource) bool { // those that were searched
+		all = slices.DeleteFunc(all, func(r census.Resource) bool { // types that were already searched
 			return census.Contains(f.Resources, r) && (namespace == f.Namespace || !r.Namespaced)
 		})
 		summary, err := f.Scanner.Visit(ctx, all, namespace, decode.Options{}, first.newVisitor)
@@ -149,7 +150,7 @@ func (f *Finder) checkProposed(
 	return slices.Compact(unlisted), nil
 }
 
-// forbidden returns the types that the user can't list, without those of which nothing runs.
+// forbidden returns the types that the user can't list, except types whose objects run nothing.
 func forbidden(skipped []census.Skipped) (names []string) {
 	for _, s := range skipped {
 		r := schema.GroupResource{Group: s.Group, Resource: s.Resource}

@@ -113,7 +113,6 @@ func (s *shelf) owner(name string, of fields) (metadata map[string]any) {
 	return ownedBy(name)
 }
 
-// pod adds a Pod.
 func (s *shelf) pod(spec map[string]any) {
 	metadata := map[string]any{
 		"namespace": "n", "name": fmt.Sprintf("pod-%03d", len(s.pods)), "uid": fmt.Sprintf("pod-%d", len(s.pods)),
@@ -309,7 +308,7 @@ func TestFindClusterScoped(t *testing.T) {
 	}
 }
 
-// Without permission to list a type of which objects can run, or after lists of mixed states, no object is proposed.
+// If the user can't list a type whose objects can run, or after lists of mixed states, no object is proposed.
 func TestFindWithoutPermission(t *testing.T) {
 	for resource, want := range map[string]int{"children": 0, "secrets": 1, "": 1, "mixed": 0} {
 		shelf := &shelf{}

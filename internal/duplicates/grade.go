@@ -27,7 +27,7 @@ const (
 	unreferenced   = "unreferenced"   // no object refers to them
 	bothReferenced = "bothReferenced" // something refers to each of them
 	creators       = "creators"       // several field managers created them
-	unread         = "unread"         // objects that might refer to them could not be read
+	unread         = "unread"         // some objects that might refer to them could not be read
 )
 
 const (
@@ -49,7 +49,7 @@ type grader struct {
 }
 
 func (g *grader) grade(ctx context.Context, groups []*group) {
-	owned := map[string]int{} // groups of each set of owners
+	owned := map[string]int{} // number of groups of each set of owners
 	for _, one := range groups {
 		owned[one.ownerUIDs()]++
 	}

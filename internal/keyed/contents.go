@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// Contents gives IDs to the creates of a program. Their order says nothing, because a program can have threads. So the
+// Contents chooses the IDs of the objects that a program creates. Threads can change their order, so the
 // content identifies an object, and equal contents are numbered. Several goroutines can use it.
 type Contents struct {
 	run *Run
@@ -32,26 +32,26 @@ type groupKey struct {
 type group struct {
 	list      sync.Mutex // held while the objects of the key are listed
 	listed    bool
-	unmatched int                 // listed objects that no create has
+	unmatched int                 // number of listed objects that no create has claimed
 	numbers   map[string]*numbers // by digest
 }
 
 // numbers are the numbers of equal contents.
 type numbers struct {
-	listed []int        // of listed objects that no create has, sorted
-	taken  map[int]bool // of creates; false after one that failed
-	free   int          // all lower ones are taken
+	listed []int        // of listed objects that no create has claimed, sorted
+	taken  map[int]bool // of creates; false if the create failed
+	free   int          // all lower numbers are taken
 }
 
-// NewContents returns the Contents of a run. Don't call At of the run.
+// NewContents returns the Contents of a run. Don't call At of the run then.
 func NewContents(r *Run) *Contents {
 	return &Contents{run: r, groups: map[groupKey]*group{}, changed: make(chan struct{})}
 }
 
-// A Claim is the object of a create. No other create of the run has it.
+// A Claim assigns an object to one create. No other create of the run gets this object.
 type Claim struct {
 	ID exactlyonce.ID
-	// Listed is the object that the key had already, or nil.
+	// Listed is the object if an earlier run with the key created it, or nil.
 	Listed *idempotency.Existing
 
 	contents *Contents
@@ -61,17 +61,17 @@ type Claim struct {
 }
 
 const (
-	// quietTime is the time for which new content waits after the last begin or end of another create. A program with
-	// several threads can create an object that an earlier run didn't come to, and then the existing ones.
+	// A create with new content waits until no other create has begun or ended for quietTime. A thread of
+	// the program can create a new object before other threads repeat the objects of an earlier run.
 	quietTime = 5 * time.Second
-	// longestWait limits the wait in all.
+	// longestWait limits this wait.
 	longestWait = time.Minute
 )
 
 // ErrNoDigest means that an object can't be identified by its content.
 var ErrNoDigest = errors.New("the content has no digest")
 
-// UnmatchedError reports that the key has an object that the program hasn't created again. No new content is created.
+// UnmatchedError reports an object of the key that the program hasn't created again. New content is refused.
 type UnmatchedError struct{ Object *Object }
 
 func (e *UnmatchedError) Error() string { return e.Object.Argument() + " was not created again" }
@@ -79,7 +79,7 @@ func (e *UnmatchedError) Error() string { return e.Object.Argument() + " was not
 // A Canonical returns the content of an object, or false if the content has no digest.
 type Canonical func(derive.Secret, derive.Object) (content string, ok bool)
 
-// Claim returns the object of a create. Claim lists the objects of the key before the first create with this place and
+// Claim returns the claim of a create. Claim lists the objects of the key before the first create with this place and
 // generateName. The errors are ErrNoDigest, an *UnmatchedError, a *SecretsError, and those of the list and of ctx.
 func (c *Contents) Claim(ctx context.Context, place Place, generateName string, of Canonical) (*Claim, error) {
 	place.GenerateNames = map[string]bool{generateName: true}
@@ -122,7 +122,7 @@ func (c *Contents) Claim(ctx context.Context, place Place, generateName string, 
 	}
 }
 
-// unmatched returns the listed objects with a place and a generateName that no create has.
+// unmatched returns the listed objects with a place and a generateName that no create has claimed.
 func (c *Contents) unmatched(place Place, generateName string) []*Object {
 	return slices.DeleteFunc(c.run.Unmatched(), func(o *Object) bool {
 		return o.Place.key() != place.key() || o.Identity.GenerateName != generateName
@@ -171,8 +171,8 @@ func (g *group) of(digest string) *numbers {
 	return n
 }
 
-// take returns a claim, or nil if the content is new and a listed object has no create. changed is then closed when
-// that can be different, and waits reports whether other creates have not ended.
+// take returns a claim, or nil if the content is new although no create has claimed some listed object. In that
+// case, changed is closed when a retry can succeed, and waits reports whether other creates are in progress.
 func (c *Contents) take(g *group, place Place, o derive.Object, digest string) (
 	claim *Claim, changed <-chan struct{}, waits bool,
 ) {
@@ -205,8 +205,8 @@ func (c *Contents) change() {
 	c.changed = make(chan struct{})
 }
 
-// End records the end of the create. kept means that the object exists or might exist. Otherwise another create can
-// have its number. A repeat of the create ends again.
+// End records the end of the create. kept means that the object exists or might exist. Otherwise another
+// create can get its number. End can be called again if the create is repeated.
 func (l *Claim) End(kept bool) {
 	c := l.contents
 	c.mu.Lock()

@@ -73,7 +73,7 @@ type Run struct {
 	matched map[inPlace]bool
 	others  map[string]bool // arguments of objects that don't belong to the run
 	first   *Object         // the first object that belongs to the run
-	foreign *Object         // an object whose ID was computed with another secret than first, or than an ID of ID
+	foreign *Object         // an object whose ID was computed with another secret than first or an ID of ID
 	claimed *Object         // in a run without a secret: an object whose ID was computed with one
 }
 
@@ -121,7 +121,7 @@ func (r *Run) verify(objects []*Object) {
 	}
 	for _, o := range objects {
 		if o.secret != r.secrets[0] && !o.ByContent && current[o.Identity] {
-			o.verified = false // such as a copy of a deleted object whose ID was computed with a former secret
+			o.verified = false // for example a copy of a deleted object with an ID from a former secret
 		}
 	}
 }
@@ -197,7 +197,7 @@ func (r *Run) Conflict() error {
 // Content is the content of an object, for its digest.
 type Content struct {
 	canonical string
-	known     bool // else the digest can't be computed
+	known     bool // if false, the digest can't be computed
 }
 
 // Content returns the content of an object. Call it after At.
@@ -271,7 +271,7 @@ func (r *Run) Others() (arguments []string) {
 	return arguments
 }
 
-// WhyIgnored returns a reason for Others, as the end of a sentence, beside another user.
+// WhyIgnored returns a possible reason for Others as the end of a sentence, beside "another user".
 func (r *Run) WhyIgnored() string {
 	if r.secrets[0] == (derive.Secret{}) {
 		return "something changed its name or annotations."

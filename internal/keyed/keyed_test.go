@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// The tests of internal/create have the meaning of each listed object. These tests have runs that learn of their places
-// one after the other.
+// The tests of internal/create check the meaning of each listed object. The tests here check runs whose
+// places become known one after the other.
 
 const key = idempotency.Key("k")
 
@@ -60,7 +60,7 @@ func made(namespace, generateName string, secrets ...derive.Secret) idempotency.
 	return idempotency.Existing{Name: id.Name(generateName, 0), GenerateName: generateName, ID: id.Creation}
 }
 
-// step is a place that a run comes to, and the conflict that it then has.
+// step is the next place of a run, and the conflict that the run has after it.
 type step struct {
 	namespace string
 	conflict  []string
@@ -107,8 +107,8 @@ func TestOnePlaceAtATime(t *testing.T) {
 	}
 }
 
-// Objects for which the run has asked aren't unmatched, also after their place was listed again with another
-// generateName. An object without a generateName then belongs to the run.
+// If Existing was called for an object, the object isn't unmatched, even after its place was listed again
+// with another generateName. An object without a generateName then belongs to the run.
 func TestUnasked(t *testing.T) {
 	asked, restored := made("a", "x-"), made("a", "y-")
 	restored.GenerateName = ""

@@ -13,12 +13,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// The model runs programs under a key: with threads, in any order, killed, run again or twice at the same moment. It
-// checks three promises. There are never more objects than the program's creates in one run. A create that ended as
-// created has an object. This object has the content of the create. If each run has the order of the program, a last run
-// without faults also creates all of its objects. pkg/once/protocol has the model of one create.
+// The model runs programs under a key. They have threads, use any order, are killed, and run again or twice at the same
+// time. The model checks three promises. There are never more objects than one run of the program creates. A create
+// that ended as created has an object. This object has the content of the create. If each run has the order of the
+// program, a last run without faults also creates all of its objects. pkg/once/protocol has the model of one create.
 
-// A mutant is a wrong rule that the model has to notice.
+// A mutant is a deliberately wrong rule. The model must notice it.
 type mutant string
 
 const (
@@ -35,7 +35,7 @@ type history struct {
 
 	creates       []string // the contents of the program, in its order
 	threads       int
-	dated, skips  bool // the content has a date; the program lists first, and skips what exists
+	dated, skips  bool // the content has a date; the program lists first, and skips existing objects
 	ordered, calm bool // each run has the order of creates; no request meets a fault
 
 	objects map[string]stored // by name
@@ -44,7 +44,7 @@ type history struct {
 	listed  int  // the number of the last run that has listed
 	twice   bool // two runs are active at the same moment
 	missed  bool // a POST was stored after a later run's list
-	moved   bool // a run went on without an object
+	moved   bool // a run continued after an object failed
 }
 
 type stored struct{ id, digest, content string }

@@ -17,7 +17,6 @@ import (
 // listed are the objects of a server, by name.
 type listed map[string]idempotency.Existing
 
-// start begins a run.
 func (l listed) start() *Contents {
 	return NewContents(New(key, nil, func(context.Context, schema.GroupVersionResource, string) ([]idempotency.Existing, error) {
 		return slices.Collect(maps.Values(l)), nil
@@ -29,15 +28,14 @@ func claim(t *testing.T, run *Contents, content string) (*Claim, error) {
 	return run.Claim(t.Context(), placeIn("ns"), "x-", func(derive.Secret, derive.Object) (string, bool) { return content, true })
 }
 
-// store stores the object of a claim.
 func (l listed) store(c *Claim) {
 	name := c.ID.Name("x-", 0)
 	l[name] = idempotency.Existing{Name: name, GenerateName: "x-", ID: c.ID.Creation, Digest: c.ID.Digest}
 	c.End(true)
 }
 
-// Runs with one key that overlap make the same two objects, also in another order. If a run lists the first object and
-// begins with the second one, the second one is refused until the run has created the first one again.
+// Two concurrent runs with one key create the same two objects, in any order. If a run lists the first object
+// but begins with the second one, the second one is refused until the run has created the first one again.
 func TestOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stored := listed{}
@@ -69,7 +67,7 @@ func TestOverlap(t *testing.T) {
 	})
 }
 
-// An existing object whose create failed, such as for an outage, is no new content when the program repeats the create.
+// If the create of an existing object failed (an outage), its content isn't new when the program repeats the create.
 func TestRepeatedAfterFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stored := listed{}
