@@ -156,37 +156,6 @@ func TestRenamedAfterALostResponse(t *testing.T) {
 	}
 }
 
-// A transport that does not call the one it wraps hides whether a request was sent.
-// Its responses count as responses. Its errors count as lost responses.
-func TestTransportThatPassesBy(t *testing.T) {
-	for name, test := range map[string]struct {
-		post oncetest.Fault
-		want error
-	}{
-		"stored":           {nil, nil},
-		"lost":             {oncetest.DropResponse, nil},
-		"refused":          {oncetest.AfterStore(badField), nil},
-		"lost permanently": {oncetest.DropResponse, errUnknown},
-	} {
-		server := oncetest.NewServer()
-		config := &rest.Config{Host: server.Config().Host, QPS: -1, ContentConfig: server.Config().ContentConfig}
-		config.Wrap(func(http.RoundTripper) http.RoundTripper { return server })
-		server.Func(func(r *oncetest.Request) oncetest.Fault {
-			switch {
-			case r.Verb == "create":
-				return test.post
-			case test.want != nil:
-				return oncetest.DropRequest
-			}
-			return nil
-		})
-		r, err := creatorFor(t, config, func(s *Settings) { s.RetryTimeout = 0 }).Create(t.Context(), configMapMapping, configMap(), NewID())
-		if !ends(r, err, test.want) || len(server.Objects()) != 1 {
-			t.Errorf("%s: %v, %v, %d objects, want %v and 1", name, r.Outcome, err, len(server.Objects()), test.want)
-		}
-	}
-}
-
 // The certificate of the server is not trusted, so nothing is sent, and nothing is retried.
 func TestCertificateThatIsNotTrusted(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
