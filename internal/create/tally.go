@@ -11,6 +11,7 @@ import (
 // MaxNamed is the number of objects of one kind that a Tally names.
 const MaxNamed = 10
 
+// Totals is the number of objects by their outcome.
 type Totals map[protocol.Outcome]int
 
 // Of returns the number of objects with one of the outcomes.
