@@ -139,8 +139,8 @@ func abandon(t *testing.T, unread bool) {
 	config := configOf(c)
 	config.Copies, config.Concurrency, config.Overlap = 5, 4, true
 	documents := func(yield func(*Document, error) bool) {
-		for d := range input("configmaps/a/x-", "configmaps/a/y-", "configmaps/a/named") {
-			if !yield(d, nil) {
+		for d, err := range input("configmaps/a/x-", "configmaps/a/y-", "configmaps/a/named") {
+			if !yield(d, err) {
 				return
 			}
 		}

@@ -533,7 +533,7 @@ func TestClosedAfterTheResponse(t *testing.T) {
 }
 
 // A child that outlives the program sends creates while wrap waits for the last ones.
-func TestWaitDuringCreates(t *testing.T) {
+func TestWaitDuringCreates(*testing.T) {
 	var creates counter
 	var children sync.WaitGroup
 	for range 4 {

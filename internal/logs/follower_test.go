@@ -358,7 +358,8 @@ func TestHistories(t *testing.T) {
 	running := func(requests int) []phase { return []phase{{requests, podIn("ours", runs, corev1.PodRunning)}} }
 	whole := line(1, "first") + line(2, "second") + strings.TrimSuffix(line(3, "third"), "\n")
 	within2 := strings.Index(whole, "ond\n")
-	again1, again2, unread := whole[:strings.Index(whole, "st\n")], whole[:within2], strings.TrimSuffix(whole, "ird")
+	again1, _, _ := strings.Cut(whole, "st\n")
+	again2, unread := whole[:within2], strings.TrimSuffix(whole, "ird")
 	const tenLines = 10 // of each response
 	histories := map[string]history{
 		// Lines of the next run are not those of the ended one, and no line is printed twice.

@@ -57,8 +57,8 @@ func (w watching) reports(t *testing.T) (all []v1alpha1.AuditReport) {
 	}
 }
 
-// expect waits until the last report has a number of names of a prefix, and returns the item.
-func (w watching) expect(t *testing.T, prefix string, names int64) (item v1alpha1.AuditItem) {
+// expect waits until the last report has a number of names of the prefix demo-, and returns the item.
+func (w watching) expect(t *testing.T, names int64) (item v1alpha1.AuditItem) {
 	t.Helper()
 	harness.Eventually(t, func() error {
 		all := w.reports(t)
@@ -66,11 +66,11 @@ func (w watching) expect(t *testing.T, prefix string, names int64) (item v1alpha
 			return fmt.Errorf("no report: %s", &w.errOut)
 		}
 		for _, item = range all[len(all)-1].Items {
-			if item.Prefix == prefix && item.Names == names {
+			if item.Prefix == "demo-" && item.Names == names {
 				return nil
 			}
 		}
-		return fmt.Errorf("no %d names of %s in %+v", names, prefix, all[len(all)-1].Items)
+		return fmt.Errorf("no %d names of demo- in %+v", names, all[len(all)-1].Items)
 	})
 	return item
 }
@@ -99,11 +99,11 @@ func TestAuditWatch(t *testing.T) {
 	create := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)}
 	u.Run(append(create, "--count=20")...).Has(t, 0)
 	w := watch(t, u, "configmaps", "-n", ns)
-	w.expect(t, "demo-", 20)
+	w.expect(t, 20)
 	u.Run(append(create, "--count=4")...).Has(t, 0)
-	w.expect(t, "demo-", 24)
+	w.expect(t, 24)
 	u.Run("prune", "configmaps/demo-", "-n", ns, "--keep=22", "--in-use", "--yes").Has(t, 0)
-	m := w.expect(t, "demo-", 22).Measured
+	m := w.expect(t, 22).Measured
 	if last := w.end(t, 0); m == nil || m.Creates != 4 || m.Deletes != 2 || m.Gaps != 0 || !last.Complete {
 		t.Errorf("%+v of %+v", m, last)
 	}
@@ -133,7 +133,7 @@ func TestAuditWatchVerifiesItsEnd(t *testing.T) {
 	create := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)}
 	u.Run(append(create, "--count=20")...).Has(t, 0)
 	w := watch(t, harness.As(t, faultproxy.New(t, retrying.Admin(), heldBack).Config), "configmaps", "-n", ns, "--fail-above-count=100")
-	w.expect(t, "demo-", 20)
+	w.expect(t, 20)
 	u.Run(append(create, "--count=100", "--concurrency=8")...).Has(t, 0)
 	last := w.end(t, 3)
 	if len(last.Items) != 1 || last.Items[0].Names != 120 || !last.Complete {

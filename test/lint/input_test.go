@@ -49,7 +49,7 @@ func tree(t testing.TB, files map[string]string) {
 // the whole report.
 func found(t testing.TB) ([]string, v1alpha1.LintReport) {
 	t.Helper()
-	stdout, stderr, _ := run(t, "", "-R", "-f", ".", "-o", "json")
+	stdout, stderr, _ := run(t, "-R", "-f", ".", "-o", "json")
 	var report v1alpha1.LintReport
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
 		t.Fatalf("%v: %s", err, stderr)
@@ -318,7 +318,7 @@ func compareTimes(t *testing.T) {
 	for range 20 { // the garbage of earlier tests counts, too, so the shortest times are compared
 		for dir, least := range map[string]*time.Duration{"short": &short, "long": &long} {
 			begin := processorTime()
-			run(t, "", "-f", dir)
+			run(t, "-f", dir)
 			*least = min(*least, processorTime()-begin)
 		}
 		if long <= 10*short {
@@ -365,7 +365,7 @@ func TestPipes(t *testing.T) {
 	if _, report := found(t); report.Summary.Objects != 1 || len(report.SkippedFiles) != 1 {
 		t.Errorf("%d objects, skipped %+v, want 1 and 1", report.Summary.Objects, report.SkippedFiles)
 	}
-	if _, stderr, code := run(t, "", "-f", "p*.yaml"); code != 1 || !strings.Contains(stderr, "not a regular file") {
+	if _, stderr, code := run(t, "-f", "p*.yaml"); code != 1 || !strings.Contains(stderr, "not a regular file") {
 		t.Errorf("code %d, stderr %q, want an error about the pipe", code, stderr)
 	}
 	never, end := io.Pipe()
@@ -421,7 +421,7 @@ func TestUntrustedRepository(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, args := range [][]string{{"-R", "-f", "."}, {"-R", "-f", ".", "--no-inline-disable", "--fail-on-skipped"}, {"-f", "d/a.yaml"}} {
-					stdout, stderr, code := run(t, "", args...)
+					stdout, stderr, code := run(t, args...)
 					checked := strings.Contains(stdout, "d/a.yaml:3:21: warning")
 					if checked == (name == ".genname.yaml" && !slices.Contains(args, "--no-inline-disable")) || strings.Contains(stdout+stderr, "secret-") {
 						t.Errorf("%v: code %d, %s%s", args, code, stdout, stderr)
@@ -447,7 +447,7 @@ func TestAboveRepository(t *testing.T) {
 		}
 		t.Chdir("r")
 		for _, args := range [][]string{{"-R", "-f", "."}, {"-R", "-f", filepath.Join(dir, "r/d")}, {"-f", "a.yaml"}} {
-			if stdout, stderr, code := run(t, "", args...); stdout != "" || code != 0 || !strings.Contains(stderr, "objects of") && !strings.Contains(stderr, "1 object of") {
+			if stdout, stderr, code := run(t, args...); stdout != "" || code != 0 || !strings.Contains(stderr, "objects of") && !strings.Contains(stderr, "1 object of") {
 				t.Errorf("%s, %v: code %d, %s%s", git, args, code, stdout, stderr)
 			}
 		}
@@ -476,7 +476,7 @@ func TestRunnerCommands(t *testing.T) {
 		if format != "text" {
 			args = append(args, "-o", format)
 		}
-		stdout, stderr, code := run(t, "", args...)
+		stdout, stderr, code := run(t, args...)
 		if code != 3 {
 			t.Errorf("%s: exit code %d", format, code)
 		}
@@ -517,7 +517,7 @@ func TestPreCommitHooks(t *testing.T) {
 		if words[0] != "kubectl-genname" || words[1] != "lint" || hook.PassFilenames == nil || *hook.PassFilenames {
 			t.Errorf("%+v, want kubectl-genname lint, without file names", hook)
 		}
-		if _, stderr, code := run(t, "", words[2:]...); code != 3 {
+		if _, stderr, code := run(t, words[2:]...); code != 3 {
 			t.Errorf("%s: code %d, %s", hook.ID, code, stderr)
 		}
 	}

@@ -27,11 +27,11 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 // run runs kubectl genname lint.
-func run(t testing.TB, in string, args ...string) (stdout, stderr string, code int) {
+func run(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errOut bytes.Buffer
 	code = cmd.Execute(context.Background(), append([]string{"lint"}, args...),
-		genericiooptions.IOStreams{In: strings.NewReader(in), Out: &out, ErrOut: &errOut})
+		genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
 	return out.String(), errOut.String(), code
 }
 
@@ -80,7 +80,7 @@ func TestFormats(t *testing.T) {
 			if format != "text" {
 				args = append(args, "-o", format)
 			}
-			stdout, stderr, code := run(t, "", args...)
+			stdout, stderr, code := run(t, args...)
 			expect(t, filepath.Join(golden, format), stdout)
 			expect(t, filepath.Join(golden, "stderr"), stderr)
 			if code != 3 {
@@ -138,7 +138,7 @@ func TestSARIF(t *testing.T) {
 // command runs in a subdirectory.
 func TestFingerprints(t *testing.T) {
 	fingerprints := func(args ...string) []string {
-		stdout, _, _ := run(t, "", append(args, "-o", "sarif")...)
+		stdout, _, _ := run(t, append(args, "-o", "sarif")...)
 		return regexp.MustCompile(`"primaryLocationLineHash": "[^"]*"|"uri": "[^"]*"`).FindAllString(stdout, -1)
 	}
 	repository(t)
@@ -167,15 +167,15 @@ func TestURL(t *testing.T) {
 		_, _ = w.Write([]byte(plain))
 	}))
 	defer server.Close()
-	if _, stderr, code := run(t, "", "-f", server.URL+"/job.yaml"); code != 0 {
+	if _, stderr, code := run(t, "-f", server.URL+"/job.yaml"); code != 0 {
 		t.Errorf("code %d: %s", code, stderr)
 	}
-	if _, stderr, code := run(t, "", "-f", server.URL+"/nonsuch"); code != 1 || !strings.Contains(stderr, "404") {
+	if _, stderr, code := run(t, "-f", server.URL+"/nonsuch"); code != 1 || !strings.Contains(stderr, "404") {
 		t.Errorf("code %d: %s", code, stderr)
 	}
 	address := strings.Replace(server.URL, "//", "//user:secret@", 1)
 	for _, format := range []string{"json", "sarif", "junit", "github"} {
-		stdout, stderr, _ := run(t, "", "-f", address+"/job.yaml?token=secret", "-f", address+"/nonsuch?token=secret",
+		stdout, stderr, _ := run(t, "-f", address+"/job.yaml?token=secret", "-f", address+"/nonsuch?token=secret",
 			"-f", "http://127.0.0.1:1/?token=secret", "-f", "https://user:secret%@example.com", "-o", format)
 		if strings.Contains(stdout+stderr, "secret") || !strings.Contains(strings.ReplaceAll(stdout, "%3A", ":"), "http://user:xxxxx@") {
 			t.Errorf("%s has the password or the query of a URL, or no URL: %s%s", format, stdout, stderr)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestServerKilled(t *testing.T) {
 	cp := controlplane.New(t)
 	ns := harness.Namespace(t, cp)
 	cmd := exec.CommandContext(t.Context(), harness.Plugin(t), "wrap", "--", os.Args[0])
-	cmd.Env = append(shell(t, cp.Admin(), ns).Env, asProgram+"=one by one")
+	cmd.Env = slices.Concat(shell(t, cp.Admin(), ns).Env, []string{asProgram + "=one by one"})
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	lines := bufio.NewScanner(start(t, cmd))

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,7 +37,7 @@ func TestInterruptOnATerminal(t *testing.T) {
 	t.Parallel()
 	s := shell(t, server.Admin(), "default")
 	cmd := exec.CommandContext(t.Context(), harness.Plugin(t), "wrap", "--", os.Args[0])
-	cmd.Env, cmd.Stderr = append(s.Env, asProgram+"=signals"), io.Discard
+	cmd.Env, cmd.Stderr = slices.Concat(s.Env, []string{asProgram + "=signals"}), io.Discard
 	terminal, err := pty.Start(cmd)
 	if err != nil {
 		t.Fatal(err)

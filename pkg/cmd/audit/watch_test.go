@@ -96,11 +96,13 @@ jobs.batch   run-         +1/h         1         0      10   ?
 			"RATE is ? until a prefix has been watched for 10 seconds.\njobs.batch/job- in prod " + few,
 		},
 		"objects of a fold that get rows of their own": {
-			[]*v1alpha1.AuditReport{folded, reportOf()}, "",
+			[]*v1alpha1.AuditReport{folded, reportOf()},
+			"",
 			"configmaps/(other names) is no longer shown, because its objects are few, or have rows of their own\n",
 		},
 		"a row that another one overtakes": {
-			[]*v1alpha1.AuditReport{top(followed("run-", 20, 1)), top(followed("job-", 30, 2)), top()}, "",
+			[]*v1alpha1.AuditReport{top(followed("run-", 20, 1)), top(followed("job-", 30, 2)), top()},
+			"",
 			"jobs.batch/run- in prod is no longer shown, because it is not among the first 1\njobs.batch/job- in prod " + few,
 		},
 	} {

@@ -226,7 +226,8 @@ func TestResults(t *testing.T) {
 		want       run
 	}{
 		{
-			"errors come in the order of the input", "", fate{},
+			"errors come in the order of the input", "",
+			fate{},
 			[]create.Event{
 				create.Problem{Err: errors.New("third"), After: 2}, at(2, failed(d, errors.New("second"))), at(1, failed(d, errors.New("first"))), readTo(2),
 			},
@@ -234,18 +235,21 @@ func TestResults(t *testing.T) {
 				sum("not all objects were created", 0, 0, 2, 0, 0)+". A part of the input could not be used.", nothing), 1},
 		},
 		{
-			"unread", "", fate{interrupt: true},
+			"unread", "",
+			fate{interrupt: true},
 			[]create.Event{created(d, "demo-1"), ended(create.Summary{Documents: 1, Unread: true})},
 			run{"configmap/demo-1 created\n", lines(sum(textInterrupted, 1, 0, 0, 0, 0)+". The rest of the input was not read.",
 				"Create the rest with the same command and only this input:\n  the input that was not read", twice(1)), 130},
 		},
 		{
-			"incomplete and unread", "--idempotency-key=k", fate{interrupt: true},
+			"incomplete and unread", "--idempotency-key=k",
+			fate{interrupt: true},
 			[]create.Event{ended(create.Summary{Documents: 1, Incomplete: true, Unread: true})},
 			run{"", lines("error: "+create.ErrUnread.Error(), "error: nothing was created, because a run with a key needs its whole input"), 130},
 		},
 		{
-			"looking for what there is", "--idempotency-key=k", fate{},
+			"looking for what there is", "--idempotency-key=k",
+			fate{},
 			[]create.Event{
 				create.Searching{Places: 9},
 				create.Searching{Places: 9, Done: 3},
@@ -255,7 +259,8 @@ func TestResults(t *testing.T) {
 			run{"configmap/demo-1 created\n", "searching for objects of this key: 3 of 9 lists read\n", 0},
 		},
 		{
-			"a warning comes once, and cannot harm a terminal", "", fate{},
+			"a warning comes once, and cannot harm a terminal", "",
+			fate{},
 			[]create.Event{
 				create.Warning{Text: "configmap/\x1b[31m is being deleted."},
 				create.Warning{Text: "configmap/demo is being deleted."},
@@ -266,7 +271,8 @@ func TestResults(t *testing.T) {
 				`Warning: configmap/\u001b[31m is being deleted.`, "Warning: configmap/demo is being deleted.", ""), 0},
 		},
 		{
-			"kubectl gives no advice", "--naming=server --attempts=1", fate{interrupt: true},
+			"kubectl gives no advice", "--naming=server --attempts=1",
+			fate{interrupt: true},
 			[]create.Event{created(d, "demo-1"), create.Outcome{Result: exactlyonce.Result{Outcome: create.NotAttempted}, Document: d, Copies: 1}, readTo(2)},
 			run{
 				"configmap/demo-1 created\n",
@@ -274,13 +280,15 @@ func TestResults(t *testing.T) {
 			},
 		},
 		{
-			"each copy that can't be printed is named", "--count=2", fate{stdout: gone{}},
+			"each copy that can't be printed is named", "--count=2",
+			fate{stdout: gone{}},
 			unprinted,
 			run{"", lines(terminal.Errorf(textNotPrinted, "configmap/demo-1", "broken pipe"),
 				terminal.Errorf(textNotPrinted, "configmap/demo-2", "broken pipe")), 1},
 		},
 		{
-			"copies that can't be printed, without advice", "--count=2 --naming=server --attempts=1", fate{stdout: gone{}},
+			"copies that can't be printed, without advice", "--count=2 --naming=server --attempts=1",
+			fate{stdout: gone{}},
 			unprinted,
 			run{"", lines("error: broken pipe", sum("not all results could be printed", 2, 0, 0, 0, 0)), 1},
 		},
