@@ -1,7 +1,6 @@
 package once
 
 import (
-	"maps"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,16 +24,16 @@ func digest(t *testing.T, object runtime.Object) string {
 	return derive.Secret{}.Digest("id", derive.Object{}, content)
 }
 
-// pod returns a Pod with the spec and more metadata.
-func pod(spec, metadata map[string]any) *unstructured.Unstructured {
-	all := map[string]any{"generateName": "p-"}
-	maps.Copy(all, metadata)
-	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": all, "spec": spec}}
+// pod returns a Pod with the spec.
+func pod(spec map[string]any) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"generateName": "p-"}, "spec": spec,
+	}}
 }
 
 // A typed object has the digest of its content.
 func TestDigest(t *testing.T) {
-	untyped := pod(map[string]any{"containers": []any{map[string]any{"name": "a"}}}, nil)
+	untyped := pod(map[string]any{"containers": []any{map[string]any{"name": "a"}}})
 	typed := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "p-"},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "a"}}},
@@ -129,9 +128,9 @@ func TestDigestOfEmpty(t *testing.T) {
 	for name, pair := range map[string][2]runtime.Object{
 		"namespaces of a peer": {policy(nil), policy(all)},
 		"Pods of a budget":     {budget(nil), budget(all)},
-		"a map":                {pod(map[string]any{}, nil), pod(map[string]any{"switch": map[string]any{}}, nil)},
-		"a list":               {pod(map[string]any{}, nil), pod(map[string]any{"switch": []any{}}, nil)},
-		"null":                 {pod(map[string]any{"a": map[string]any{}}, nil), pod(map[string]any{"a": nil}, nil)},
+		"a map":                {pod(map[string]any{}), pod(map[string]any{"switch": map[string]any{}})},
+		"a list":               {pod(map[string]any{}), pod(map[string]any{"switch": []any{}})},
+		"null":                 {pod(map[string]any{"a": map[string]any{}}), pod(map[string]any{"a": nil})},
 	} {
 		if digest(t, pair[0]) == digest(t, pair[1]) {
 			t.Errorf("%s: the same digest", name)
