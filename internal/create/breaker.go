@@ -86,7 +86,7 @@ func (b *breakers) report(e ended, interrupted bool) {
 	}
 }
 
-// succeed records that the server stores objects at a place.
+// succeed records that the server has created an object of a breaker's resource type and namespace.
 func (b *breakers) succeed(at *breaker) {
 	at.probing, at.losses = false, 0
 	b.countUnauthorized(false)

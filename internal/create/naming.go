@@ -49,8 +49,8 @@ func (s *Session) id(d *task, n int) exactlyonce.ID {
 // the name before the object exists could create the object first.
 const unknownSuffix = "<secret>"
 
-// unsentName returns the first name of an object as it is shown before the object is sent. The name is empty if the
-// server picks it.
+// unsentName returns the name to print for an object that has not been sent. It is the name of the first attempt, or
+// empty if the server picks the name.
 func unsentName(d *Document, id exactlyonce.ID) string {
 	name, generateName := d.Object.GetName(), d.Object.GetGenerateName()
 	switch {

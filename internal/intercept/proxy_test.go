@@ -126,7 +126,7 @@ func (f *fixture) post(body string) got {
 	return f.do(f.request(f.t.Context(), http.MethodPost, configMaps, body))
 }
 
-// unfetched returns the outcomes that no client knows, when the proxy has also recorded the last response.
+// unfetched waits until the proxy has recorded all responses, and returns the outcomes that no client got.
 func (f *fixture) unfetched() []Outcome {
 	f.proxy.Wait()
 	outcomes, _ := f.proxy.Unfetched()

@@ -178,7 +178,8 @@ func (c Config) verdict(items []v1alpha1.CollisionItem) v1alpha1.CollisionVerdic
 	return verdict
 }
 
-// RoomOf returns the room of a policy with known attempts.
+// RoomOf returns the number of further creates until the chance of a failure exceeds the limit. The attempts of the
+// policy are known.
 func RoomOf(p *v1alpha1.Policy) int64 {
 	if p.Room.Creates == nil {
 		return math.MaxInt64

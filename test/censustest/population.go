@@ -37,7 +37,7 @@ func Population(namespaces []string, n int) []metav1.ObjectMeta {
 	return objects
 }
 
-// SuffixOf returns different suffixes for small numbers.
+// SuffixOf returns a suffix for a number. Numbers below a million have different suffixes.
 func SuffixOf(i int) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	suffix := make([]byte, 5)

@@ -86,7 +86,7 @@ type expected struct {
 	// refused: such a user gets the refusal, and a warning that the first copy may have succeeded. So does
 	// a user who lets the server pick the name.
 	refused bool
-	// twice: two objects exist for such a user, after a warning.
+	// twice: if that user creates an object, two objects exist, and the command prints a warning.
 	twice bool
 }
 

@@ -125,8 +125,7 @@ func (w workspace) install(version string) (string, error) {
 	return w.run(w.home, filepath.Join(w.home, "bin", "kubectl-genname"), "version", "--client")
 }
 
-// modules returns the build list of a module that requires another one, as an
-// importer has it.
+// modules writes a user's module that requires a module, and returns its go.mod and its build list.
 func (w workspace) modules(required string) string {
 	w.t.Helper()
 	dir := w.t.TempDir()
