@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// A body is the object of a create, in the encoding of its client. It stays the client's: insert adds the name and
-// the creation ID, with a key also its digest and label, and changes nothing else.
+// A body is the object in the body of a create request, in the client's encoding. insert adds the name and the creation
+// ID. With an idempotency key, insert also adds the key's digest and label. It changes nothing else.
 type body struct {
 	apiVersion, kind, contentType string
 	namespace, version            string // version is the resourceVersion
@@ -31,7 +31,7 @@ type body struct {
 	insert                        func(name string, id exactlyonce.ID, kind schema.GroupKind) []byte
 }
 
-// A Reason is the reason why a create passes through unprotected.
+// A Reason explains why a create request passes through unprotected.
 type Reason string
 
 // The reasons.
@@ -49,14 +49,14 @@ const (
 	NoJSON        Reason = "its client doesn't accept JSON"
 )
 
-// maxBody is the limit of kube-apiserver, without room for the name and the creation ID.
+// maxBody is kube-apiserver's limit for a body, minus room for the name and the creation ID.
 const maxBody = 3<<20 - 1<<10
 
-// named is in each body with a generateName, except for keys with escape sequences in a body that can't be read.
+// named is in the body of each object with a generateName, unless an unreadable body spells the key with escapes.
 var named = []byte("generateName")
 
-// bodyOf reads the object of a create. Without a body, the create is no concern of this package, or passes through
-// for a reason.
+// bodyOf reads the object in the body of a create request. If bodyOf returns no body, the request passes through. If it
+// returns a Reason, the user gets a warning.
 func bodyOf(header http.Header, data []byte) (*body, Reason) {
 	media, _, err := mime.ParseMediaType(cmp.Or(header.Get("Content-Type"), "application/json")) // as kube-apiserver
 	if err != nil {
@@ -83,14 +83,14 @@ func bodyOf(header http.Header, data []byte) (*body, Reason) {
 	return read, ""
 }
 
-// isStored reports whether the object has the resourceVersion of a stored object. The server refuses it with a 500,
-// after which an object might exist.
+// isStored reports whether the object has the resourceVersion of a stored object. The server refuses such an object
+// with a 500. After a 500, the proxy would not know whether an object exists.
 func (b *body) isStored() bool {
 	version, err := strconv.ParseUint(b.version, 10, 64)
 	return err == nil && version > 0
 }
 
-// yamlBody reads YAML, and sends JSON. kube-apiserver does this conversion, too.
+// yamlBody converts YAML to JSON, which the proxy then sends. kube-apiserver converts YAML in the same way.
 func yamlBody(data []byte) (*body, Reason) {
 	converted, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 )
 
-// Only these requests are creates.
+// Of these requests, only those with a target create an object.
 func TestTarget(t *testing.T) {
 	for url, want := range map[string]string{
 		"/api/v1/namespaces/a/configmaps":                     "v1 configmaps a",
@@ -80,8 +80,8 @@ func checkTarget(t *testing.T, method, url, base, want string) {
 	}
 }
 
-// The server gets the media types that the client accepts and exactlyonce can read. As the server, a client that sends an
-// empty Accept accepts JSON.
+// The server gets the media types that the client accepts and that exactlyonce can read. For the server and the proxy,
+// an empty Accept header means JSON.
 func TestAcceptable(t *testing.T) {
 	const table = "application/json;as=Table;g=meta.k8s.io;v=v1"
 	for accept, want := range map[string]string{
@@ -102,7 +102,7 @@ func insertInto(read *body) []byte {
 	return read.insert("N", exactlyonce.ID{Derivation: exactlyonce.Derivation{Creation: "ID"}}, schema.GroupKind{})
 }
 
-// A name and a creation ID are inserted, and nothing else changes.
+// The proxy inserts a name and a creation ID, and changes nothing else.
 func TestInsertJSON(t *testing.T) {
 	const id = `"genname.dev/creation-id":"ID"`
 	for in, want := range map[string]string{
@@ -123,7 +123,7 @@ func TestInsertJSON(t *testing.T) {
 	}
 }
 
-// These bodies pass through. A reason means that the user is warned.
+// These bodies pass through. If the test has a Reason, the user gets a warning.
 func TestPassThrough(t *testing.T) {
 	const generated = `{"metadata":{"generateName":"a-"`
 	for _, test := range []struct {
@@ -178,7 +178,7 @@ func TestYAML(t *testing.T) {
 	}
 }
 
-// Two equal JSON values have one fingerprint. A number has all of its digits.
+// Two equal JSON values have the same fingerprint. The fingerprint covers all digits of a number.
 func TestFingerprint(t *testing.T) {
 	prints := map[[sha256.Size]byte][]string{}
 	for _, data := range []string{
@@ -206,7 +206,7 @@ func encodeProtobuf(t *testing.T, object runtime.Object) []byte {
 	return out.Bytes()
 }
 
-// The decoder of each type of Kubernetes merges the inserted field.
+// For each Kubernetes type, the protobuf decoder merges the inserted field with the metadata of the client.
 func TestInsertProtobuf(t *testing.T) {
 	for kind := range scheme.Scheme.AllKnownTypes() {
 		object, err := scheme.Scheme.New(kind)
@@ -243,7 +243,7 @@ func TestInsertProtobuf(t *testing.T) {
 	}
 }
 
-// Fields that this program doesn't know stay in the object and its envelope.
+// The object and its envelope keep the fields that this program doesn't know.
 func TestProtobufOfANewerClient(t *testing.T) {
 	data := encodeProtobuf(t, &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{Kind: "ConfigMap", APIVersion: "v1"},
@@ -266,7 +266,7 @@ func TestProtobufOfANewerClient(t *testing.T) {
 	}
 }
 
-// Each body is either refused, or differs from the original by nothing but the name and the creation ID.
+// The proxy either refuses a body, or changes only its name and its creation ID.
 func FuzzBody(f *testing.F) {
 	f.Add("application/json", []byte(`{"metadata":{"generateName":"a-","annotations":{"b":"c"}},"n":1.0}`))
 	f.Add("application/yaml", []byte("metadata: {generateName: a-}"))

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 )
 
-// A create is an object that the command creates, until a client has its result.
+// A create is the creation of one object for the command. It ends when a client has received its result.
 type create struct {
 	key   key
 	id    exactlyonce.ID
@@ -33,8 +33,8 @@ type create struct {
 // maxKept limits the results that are kept.
 const maxKept = 10_000
 
-// table has the creates whose clients gave up before they got a response, and those that ended as unknown or refused.
-// The oldest is the first.
+// table has the creates that later requests can continue. Their clients gave up before they got a response, or their
+// result was unknown or a refusal. The oldest create is the first.
 type table struct {
 	keep time.Duration
 
@@ -47,8 +47,8 @@ type table struct {
 // resetDelay limits the wait of waitForClients.
 const resetDelay = 100 * time.Millisecond
 
-// waitForClients waits for the clients of equal creates in flight. A client can repeat its create before the proxy
-// knows that it gave up. Over HTTP/2, the reset of a stream often comes after the next request.
+// waitForClients waits for the clients of equal requests in flight. A client can repeat a request before the proxy
+// knows that the client gave up. Over HTTP/2, the reset of a stream often arrives after the next request.
 func (t *table) waitForClients(ctx context.Context, k key) {
 	t.mu.Lock()
 	clients := slices.Clone(t.clients[k])
@@ -65,7 +65,7 @@ func (t *table) waitForClients(ctx context.Context, k key) {
 	}
 }
 
-// addClient records a client that waits, until it calls remove.
+// addClient records a waiting client. The caller calls remove when the client waits no longer.
 func (t *table) addClient(k key) (remove func()) {
 	left := make(chan struct{})
 	t.mu.Lock()
@@ -82,8 +82,8 @@ func (t *table) addClient(k key) (remove func()) {
 	}
 }
 
-// take removes and returns the oldest create with the key, or nil, and reports whether it has ended. A result is kept
-// for a limited time.
+// take removes the oldest create with the key from the table and returns it, or nil. ended reports whether the create
+// has ended. The table keeps a result for a limited time.
 func (t *table) take(k key) (c *create, ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,12 +121,12 @@ func (t *table) put(c *create) {
 
 func (c *create) wasRefused() bool { return !c.ended.IsZero() && c.outcome.Class == Refused }
 
-// kept reports whether a later equal create continues this one. After a refusal it sends the same name again. So it
-// finds the object if an earlier copy of the POST was stored after the refusal of a later copy. With a claim, it has
-// this name anyway.
+// kept reports whether a later equal request continues this create. A later request after a refusal sends the same name
+// again. So it finds the object if the server stored another copy of the refused POST. A create with a claim always has
+// the same name, so it isn't kept for that reason.
 func (c *create) kept() bool { return c.outcome.Class.kept() || c.wasRefused() && c.claim == nil }
 
-// end records the end of a create. If it is in the table, only a few facts of it are kept.
+// end records the end of a create. For a create in the table, end drops the response.
 func (t *table) end(c *create, o Outcome, r *response) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,9 +141,9 @@ func (t *table) end(c *create, o Outcome, r *response) {
 	close(c.done)
 }
 
-// Unfetched returns the outcomes that no client knows: the objects that were created after their clients gave up, but
-// not those of an earlier run, and those that might exist. more is the number of further outcomes, which were not kept,
-// and of creates that have not ended.
+// Unfetched returns the outcomes that no client has received: objects that exist and objects that might exist. It
+// leaves out the objects of an earlier run. more counts the outcomes that the table dropped, and the creates that have
+// not ended.
 func (p *Proxy) Unfetched() (outcomes []Outcome, more int) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -159,7 +159,7 @@ func (p *Proxy) Unfetched() (outcomes []Outcome, more int) {
 	return outcomes, more
 }
 
-// create creates the object, or gets the result of an equal create whose client has given up.
+// create creates the object. If the client of an equal request has given up, create uses the result of that request.
 func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 	defer p.running.begin()() // until the response is written
 	p.table.waitForClients(r.Context(), sent.key)
@@ -200,8 +200,8 @@ func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 	abortUnless(written)
 }
 
-// respondExisting responds with the object of an abandoned create, or with a 504 if the object can't be read. It
-// returns false if the object is gone, replaced or being deleted, and then doesn't respond.
+// respondExisting responds with the object of an abandoned create, or with a 504 if it can't read the object. If the
+// object is gone, replaced or being deleted, respondExisting returns false and sends no response.
 func (p *Proxy) respondExisting(w http.ResponseWriter, r *http.Request, sent *post, c *create) bool {
 	o := c.outcome
 	result, err := p.readUntilResponse(r.Context(), sent, c.id.At(o.Name))
@@ -238,9 +238,9 @@ func (p *Proxy) readUntilResponse(ctx context.Context, sent *post, id exactlyonc
 	}
 }
 
-// begin starts a create that continues if its client gives up. earlier is the result of an earlier create that has sent
-// the ID, or empty. Unknown also means that its object is gone. Without a claim, the create ends without a response if
-// an object with the ID can't be the result any more.
+// begin starts a create that continues if its client gives up. earlier is the Class of an earlier create with the same
+// ID, or empty. Unknown can also mean that the earlier object is gone. If earlier is set, claim is nil, and the object
+// found is not a valid result, the create ends without a response.
 func (p *Proxy) begin(sent *post, id exactlyonce.ID, claim *keyed.Claim, earlier Class) *create {
 	c := &create{key: sent.key, id: id, claim: claim, done: make(chan struct{})}
 	settings := sent.settings(p.config.RetryTimeout)
@@ -267,8 +267,8 @@ func (p *Proxy) begin(sent *post, id exactlyonce.ID, claim *keyed.Claim, earlier
 	return c
 }
 
-// counter counts the creates in flight. A sync.WaitGroup panics if a create begins when another one has just ended the
-// wait, such as one of a child that outlives the program.
+// counter counts the creates in flight. A child that outlives the program can start a create just when the wait ends. A
+// sync.WaitGroup would panic then.
 type counter struct {
 	mu   sync.Mutex
 	n    int

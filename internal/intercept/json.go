@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// members are the members of a JSON object, in their order. The values are parts of the input, so that numbers keep all
+// members are the members of a JSON object, in their order. Each value is a slice of the input. So numbers keep all
 // digits, unknown fields stay, and a large object isn't copied.
 type members []member
 
@@ -50,10 +50,10 @@ func (m members) get(key string) jsontext.Value {
 	return nil
 }
 
-// in returns the members of a member that is an object, or nil.
+// in returns the members of the object that is the value of key. If the value isn't an object, in returns nil.
 func (m members) in(key string) members { return membersOf(m.get(key)) }
 
-// set returns a copy in which the member has the value.
+// set returns a copy of the members in which key has this value.
 func (m members) set(key string, value jsontext.Value) members {
 	m = slices.Clone(m)
 	for i := range m {
@@ -81,7 +81,7 @@ func quoted(s string) jsontext.Value {
 	return encoded
 }
 
-// text stores a string, and nothing for null or no value. It returns false for every other value.
+// text stores a JSON string in into. null and a missing value store nothing. For any other value, text returns false.
 func text(value jsontext.Value, into *string) bool {
 	if value == nil || value.Kind() == jsontext.KindNull {
 		return true

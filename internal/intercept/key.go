@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 )
 
-// start starts the create of a new object, unless a key forbids it.
+// start starts the creation of a new object. If the idempotency key forbids a new object, start returns a Status.
 func (p *Proxy) start(ctx context.Context, sent *post) (*create, *metav1.Status) {
 	if p.config.Contents == nil {
 		return p.begin(sent, exactlyonce.NewID(), nil, ""), nil
@@ -34,7 +34,7 @@ func (p *Proxy) start(ctx context.Context, sent *post) (*create, *metav1.Status)
 	return nil, refusal
 }
 
-// refusalOf returns the response to a create that has no claim. Nothing was sent.
+// refusalOf returns the response to a request that got no claim. The proxy has sent nothing to the server.
 func refusalOf(sent *post, err error) *metav1.Status {
 	const nothing = "nothing was created, because "
 	var left *keyed.UnmatchedError
@@ -47,7 +47,7 @@ func refusalOf(sent *post, err error) *metav1.Status {
 			"content. Probably the input of the key changed since the first run. Undo the change, or use a new " +
 			"key. A program can't have a key if its content has a date or a random value, or if it checks for its " +
 			"own objects"
-		// kubectl prints only the causes, each on a line. The likely one is the first.
+		// kubectl prints only the causes, each on its own line. The most likely cause is the first.
 		s.Details = &metav1.StatusDetails{UID: left.Object.UID, Causes: []metav1.StatusCause{
 			{Field: "key", Message: "its input changed since the first run. Undo the change, or use a new key"},
 			{Field: "content", Message: "or it has a date or a random value"},

@@ -28,8 +28,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// With a key, the body gets the annotations and labels that create gives the object: a Job without labels has those of
-// its template, because the server adds them only to a Job without any.
+// With a key, the body gets the annotations and labels that the create command adds. The server adds the template's
+// labels only to a Job without labels. So such a Job also gets its template's labels.
 func TestInsertWithAKey(t *testing.T) {
 	of := func(labels map[string]string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{GenerateName: "a-", Labels: labels, Annotations: map[string]string{"b": "c"}}
@@ -95,7 +95,7 @@ func decodedMetadata(t *testing.T, contentType string, data []byte) metav1.Objec
 	return object.(metav1.Object)
 }
 
-// run is another run of a program with the key: a new proxy before the server.
+// run starts another run of the program with the key: a new proxy to the same server.
 func (f *fixture) run(secrets ...derive.Secret) *fixture {
 	f.t.Helper()
 	again := &fixture{}
@@ -106,7 +106,7 @@ func (f *fixture) run(secrets ...derive.Secret) *fixture {
 	return again
 }
 
-// contents are those of a new run with the key.
+// contents returns the contents for a new run with the key.
 func (f *fixture) contents(secrets ...derive.Secret) *keyed.Contents {
 	f.t.Helper()
 	const key = idempotency.Key("k")
@@ -132,7 +132,7 @@ func (f *fixture) names() (names []string) {
 
 func of(data string) string { return strings.Replace(generated, `"k":"v"`, data, 1) }
 
-// A second run gets the objects of the first, in another order, too. Equal contents are several objects.
+// A second run gets the objects of the first run, even in another order. Objects with equal contents stay separate.
 func TestSecondRun(t *testing.T) {
 	f := newFixture(t)
 	contents := []string{of(`"k":"1"`), of(`"k":"2"`), of(`"k":"1"`)}
@@ -159,7 +159,7 @@ func TestSecondRun(t *testing.T) {
 	}
 }
 
-// A second run doesn't get an object that is being deleted, because it would be gone soon. It is created again later.
+// A second run doesn't get an object that is being deleted. A later run creates the object again.
 func TestSecondRunDuringADeletion(t *testing.T) {
 	f := newFixture(t)
 	f.run().post(generated)
@@ -178,7 +178,7 @@ func TestSecondRunDuringADeletion(t *testing.T) {
 	}
 }
 
-// After a webhook has changed an object of a key, a second run makes a second object only if the name was changed.
+// A webhook has changed an object of a key. A second run creates a second object only if the webhook changed the name.
 func TestSecondRunAfterAWebhook(t *testing.T) {
 	for name, c := range map[string]struct {
 		change          func(*unstructured.Unstructured)
@@ -197,8 +197,8 @@ func TestSecondRunAfterAWebhook(t *testing.T) {
 	}
 }
 
-// An object of an earlier run isn't reported as created, if the program gives up before it gets the object: the report
-// says how to delete it.
+// If the program gives up before it gets the object of an earlier run, the proxy doesn't report this object as created.
+// The report would tell the user how to delete the object.
 func TestGivingUpOnAnEarlierObject(t *testing.T) {
 	f := newFixture(t)
 	f.run().post(generated)
@@ -209,7 +209,7 @@ func TestGivingUpOnAnEarlierObject(t *testing.T) {
 	}
 }
 
-// New content is 422 while the key has an object that the program didn't create again, by wrap or by create. kubectl
+// New content gets a 422 while the key has an object that no later run of wrap or create has requested again. kubectl
 // prints only the causes (test/sessions/wrap.txt).
 func TestUnasked(t *testing.T) {
 	for name, before := range map[string]func(*fixture){
@@ -246,7 +246,7 @@ func TestUnasked(t *testing.T) {
 	}
 }
 
-// A thread creates content that the first run didn't come to, and another thread then the existing one.
+// One thread sends content that the first run did not create. Then another thread sends the content of the first run.
 func TestNewContentWaits(t *testing.T) {
 	f := newFixture(t)
 	f.run().post(of(`"k":"2"`))
@@ -262,7 +262,7 @@ func TestNewContentWaits(t *testing.T) {
 	}
 }
 
-// These creates can't have an ID, or the objects of the key can't be read.
+// These requests can't have a creation ID, or the proxy can't read the objects of the key.
 func TestNoClaim(t *testing.T) {
 	const secrets = "/api/v1/namespaces/ns/secrets"
 	password := strings.Replace(generated, "ConfigMap", "Secret", 1)

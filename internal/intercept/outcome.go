@@ -20,11 +20,11 @@ import (
 // Outcome is the end of an intercepted create.
 type Outcome struct {
 	Class Class
-	// Origin is empty if the response to a POST has the object.
+	// Origin is empty if the proxy got the object in the response to a POST.
 	Origin Origin
 	// Object names the object as arguments of kubectl.
 	Object string
-	// Name is the last name that was sent. If a webhook picks names, Name is the name that it picked.
+	// Name is the last name that the proxy sent. If a webhook changes names, Name is the webhook's choice.
 	Name string
 	// Status is the code of the response.
 	Status int
@@ -42,7 +42,7 @@ const (
 	Created Class = "created"
 	// Refused means that the server refused the object.
 	Refused Class = "refused"
-	// NotCreated means that no name or no time was left.
+	// NotCreated means that the proxy ran out of names or time.
 	NotCreated Class = "not created"
 	// Unknown means that the object might exist.
 	Unknown Class = "unknown"
@@ -51,8 +51,8 @@ const (
 // kept reports whether the object exists or might exist.
 func (r Class) kept() bool { return r == Created || r == Unknown }
 
-// Origin is how the proxy found an object of the class Created that no response to a POST has. Its values are in the
-// words of create.
+// Origin says how the proxy found an object if no response to a POST contained it. The Class is then Created. The
+// values are the same words that the create command prints.
 type Origin string
 
 // The origins.
@@ -66,8 +66,8 @@ const (
 // Words returns the outcome in words for the user.
 func (o Outcome) Words() string { return cmp.Or(string(o.Origin), string(o.Class)) }
 
-// outcomeOf returns the outcome, and the response to the client. docs/guides/any-program.md has the table. claim is nil
-// without an idempotency key.
+// outcomeOf returns the outcome and the response to the client. The table in docs/guides/any-program.md lists them.
+// claim is nil without an idempotency key.
 func outcomeOf(sent *post, claim *keyed.Claim, result exactlyonce.Result, err error) (Outcome, *response) {
 	deleted := claim != nil && result.Outcome == protocol.Found && result.Object.GetDeletionTimestamp() != nil
 	if deleted { // its name isn't free yet
@@ -105,7 +105,7 @@ func outcomeOf(sent *post, claim *keyed.Claim, result exactlyonce.Result, err er
 }
 
 // originOf returns the origin of an object that a GET returned. If the response to the POST was lost too, only the UID
-// shows that the object is the one that the key had.
+// shows whether the key had this object before.
 func originOf(claim *keyed.Claim, uid string, end protocol.Outcome) Origin {
 	listed := claim != nil && claim.Listed != nil && string(claim.Listed.UID) == uid
 	if listed || end == protocol.Found {
@@ -126,7 +126,7 @@ func classOf(result exactlyonce.Result, err error) Class {
 	return NotCreated
 }
 
-// unknown is the response if the object might exist. Its details name the object.
+// unknown returns the response for an object that might exist. The details of the Status name the object.
 func unknown(sent *post, o Outcome) *metav1.Status {
 	s := status(http.StatusGatewayTimeout, metav1.StatusReasonTimeout,
 		fmt.Sprintf("%s might exist (%s)", o.Object, o.Err))
@@ -154,7 +154,7 @@ func respondStatus(w http.ResponseWriter, r *http.Request, s *metav1.Status) {
 	abortUnless(responseOf(s).write(w, r))
 }
 
-// abortUnless ends a request whose response was not written. Otherwise net/http would send a 200 to a client that has
+// abortUnless aborts a request if no response was written. Otherwise net/http would send a 200 to a client that has
 // closed only its side of the connection.
 func abortUnless(written bool) {
 	if !written {
@@ -166,7 +166,7 @@ func abortUnless(written bool) {
 var ownHeaders = []string{"Connection", "Keep-Alive", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 // write sends the response. It returns false if the client certainly doesn't have it. A client can close the connection
-// as soon as it has the body, so only a connection that ended before counts.
+// as soon as it has the body, so write checks the connection only before it sends the body.
 func (p *response) write(w http.ResponseWriter, r *http.Request) bool {
 	if r.Context().Err() != nil {
 		return false

@@ -15,7 +15,7 @@ const (
 	exists    = "exists (201)"
 )
 
-// The words of a 201 show whether the object existed before the create, and whether a response was lost.
+// For a 201, the words show whether the object existed before the request, and whether a response was lost.
 func TestWords(t *testing.T) {
 	lose := func(f *fixture) { f.Next("create", "configmaps", oncetest.DropResponse) }
 	for name, test := range map[string]struct {

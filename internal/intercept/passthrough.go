@@ -19,8 +19,8 @@ import (
 // forwarding are the headers that httputil.ReverseProxy removes, and that a client might have set.
 var forwarding = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"}
 
-// newPassthrough returns a handler that passes requests on, with the credentials of config and nothing else of its own.
-// Requests that change the protocol (SPDY, WebSocket) need HTTP/1.1.
+// newPassthrough returns a handler that forwards requests with the credentials of config. The handler adds nothing
+// else. Requests that change the protocol (SPDY, WebSocket) need HTTP/1.1.
 func newPassthrough(config *rest.Config, server *url.URL, host string) (http.Handler, error) {
 	streams, err := transportOf(config)
 	if err != nil {
@@ -70,7 +70,7 @@ func newPassthrough(config *rest.Config, server *url.URL, host string) (http.Han
 	}, nil
 }
 
-// buffers are the buffers of bodies. Each read is flushed, so a larger buffer has fewer writes.
+// buffers is a pool of buffers for bodies. The proxy flushes after each read, so a larger buffer means fewer writes.
 type buffers struct{ pool sync.Pool }
 
 const bufferSize = 64 << 10
@@ -100,14 +100,14 @@ func transportOf(config *rest.Config) (http.RoundTripper, error) {
 	return reauthenticated(below), nil
 }
 
-// rotates reports whether client-go can get other credentials after a 401. Without wrap, each program that starts has
-// the current ones.
+// rotates reports whether client-go can get other credentials after a 401. Without wrap, each program gets the current
+// credentials when it starts.
 func rotates(config *rest.Config) bool {
 	return config.BearerTokenFile != "" || config.ExecProvider != nil || config.AuthProvider != nil
 }
 
-// withFreshToken returns a copy whose clients read a token file again after a 401. Those of client-go keep a token for
-// most of a minute.
+// withFreshToken returns a copy of config. Clients with this copy read a token file again after a 401. Other client-go
+// clients keep a token for up to a minute.
 func withFreshToken(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	if file := config.BearerTokenFile; file != "" {
@@ -117,7 +117,7 @@ func withFreshToken(config *rest.Config) *rest.Config {
 	return config
 }
 
-// Client returns a client that sends a request once more with other credentials after a 401.
+// Client returns a client that repeats a request once after a 401, with other credentials.
 func Client(config *rest.Config) (*http.Client, error) {
 	client, err := rest.HTTPClientFor(withFreshToken(config))
 	if err == nil && rotates(config) {
@@ -126,8 +126,8 @@ func Client(config *rest.Config) (*http.Client, error) {
 	return client, err
 }
 
-// keepBody reads a body whose size is known and small. So the request can be sent again: after a 401, and by net/http
-// if the server ended the connection before it read the request.
+// keepBody reads a small body of known size into memory, so that the request can be sent again. The proxy repeats it
+// after a 401. net/http repeats it if the server closed the connection before it read the request.
 func keepBody(r *http.Request) error {
 	if r.Body == nil || r.GetBody != nil || r.ContentLength < 0 || r.ContentLength > maxBody {
 		return nil
@@ -141,8 +141,8 @@ func keepBody(r *http.Request) error {
 	return err
 }
 
-// reauthenticated sends a request once more after a 401, unless its body is gone. A program behind the server's own
-// proxy can respond with a 401, too, after it has read the request.
+// reauthenticated repeats a request once after a 401 if it still has the body. A program behind the server's own proxy
+// can also respond with a 401, after it has read the body.
 func reauthenticated(below http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		response, err := below.RoundTrip(r.Clone(r.Context())) // client-go adds credentials to the request itself
@@ -160,7 +160,7 @@ func reauthenticated(below http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// relocate replaces the server's address in a Location by the address of the proxy.
+// relocate replaces the server's address in a Location header with the proxy's address.
 func relocate(header http.Header, server *url.URL, host string) {
 	location, err := url.Parse(header.Get("Location"))
 	if err != nil || !strings.EqualFold(location.Host, server.Host) {
@@ -170,8 +170,8 @@ func relocate(header http.Header, server *url.URL, host string) {
 	header.Set("Location", location.String())
 }
 
-// watchBody ends a watch whose connection to the server is lost as if the server had ended it. Over HTTP/2, client-go
-// would report the lost stream as an event of the type ERROR, which programs don't get without the proxy.
+// watchBody handles a lost server connection as if the server had ended the watch. Over HTTP/2, client-go would report
+// the lost stream as an ERROR event. Without the proxy, programs don't get this event.
 type watchBody struct{ io.ReadCloser }
 
 func (b watchBody) Read(p []byte) (int, error) {
@@ -182,15 +182,15 @@ func (b watchBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isLost reports whether the connection to the server was lost. client-go sends a GET again after the same errors.
+// isLost reports whether the connection to the server was lost. client-go repeats a GET after the same errors.
 func isLost(err error) bool {
 	return utilnet.IsProbableEOF(err) || utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err)
 }
 
-// unreachable ends a request without a response of the server. If the connection was lost, the client loses its
-// connection, too, so that it retries as without the proxy. Over HTTP/2, it would only lose a stream, after which
-// client-go doesn't retry. So a GET gets a response after which clients retry. The response is text, because kubectl's
-// discovery prints no Status.
+// unreachable ends a request that got no response from the server. If the server connection was lost, unreachable also
+// closes the client's connection, so that the client retries. Over HTTP/2 it would close only a stream, and client-go
+// doesn't retry then. So a GET gets a response after which clients retry. It is plain text, because kubectl's discovery
+// can't print a Status.
 func unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	lost := isLost(err)
 	code := http.StatusBadGateway

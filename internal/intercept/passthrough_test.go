@@ -33,7 +33,7 @@ func insecure(host string) *rest.Config {
 	return &rest.Config{Host: host, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 }
 
-// passing returns the front of a proxy to a server with the handler.
+// passing starts a server with the handler, and a proxy that forwards requests to the server.
 func passing(t *testing.T, handler http.HandlerFunc) *fixture {
 	t.Helper()
 	upstream := httptest.NewUnstartedServer(handler)
@@ -46,7 +46,7 @@ func passing(t *testing.T, handler http.HandlerFunc) *fixture {
 	})
 }
 
-// A stream that changes the protocol uses HTTP/1.1, and all other requests HTTP/2. Both have the user's credentials.
+// A request that changes the protocol uses HTTP/1.1. Other requests use HTTP/2. Both have the user's credentials.
 func TestUpgrade(t *testing.T) {
 	protocols := make(chan string, 2)
 	f := passing(t, func(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +85,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// A response passes through as it is: compressed, with its Location, and flushed at once. No header is added.
+// The proxy returns a response unchanged: compressed, with its Location, and flushed at once. It adds no header.
 func TestPassesThrough(t *testing.T) {
 	release := make(chan struct{})
 	f := passing(t, func(w http.ResponseWriter, r *http.Request) {
@@ -135,7 +135,7 @@ func (f *fixture) send(method, path, header string) (*tls.Conn, *bufio.Reader) {
 	return conn, bufio.NewReader(conn)
 }
 
-// The password in the server's URL is sent with all requests, as kubectl does.
+// All requests have the password from the server's URL, as with kubectl.
 func TestPasswordInURL(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "joe" || password != "pw" {
@@ -153,7 +153,7 @@ func TestPasswordInURL(t *testing.T) {
 	}
 }
 
-// A client that waits for a 100 before it sends the body gets one. A Java client waits without end after two.
+// A client that waits for a 100 response before it sends the body gets one. After two, a Java client would hang.
 func TestExpectContinue(t *testing.T) {
 	f := passing(t, func(_ http.ResponseWriter, r *http.Request) {
 		if body, err := io.ReadAll(r.Body); string(body) != "{}" || err != nil {
@@ -172,7 +172,7 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
-// client is a client of the proxy.
+// client returns a client of the proxy.
 func (f *fixture) client(protocol string) kubernetes.Interface {
 	config := insecure("https://" + f.config.Host)
 	config.BearerToken, config.NextProtos = token, []string{protocol}
@@ -203,8 +203,8 @@ func catPlugin(file string) *clientcmdapi.ExecConfig {
 
 const credential = `{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":%q}}`
 
-// A token that is rotated while the program runs fails no request that can be sent again, also one of a credential
-// plugin. Without wrap, each program that starts reads the new one.
+// If a token rotates while the program runs, each request that can be repeated succeeds. This includes tokens from a
+// credential plugin. Without wrap, each program reads the new token when it starts.
 func TestRotatedToken(t *testing.T) {
 	named := strings.Replace(generated, `"generateName"`, `"name":"b","generateName"`, 1)
 	for name, test := range map[string]struct {
@@ -274,7 +274,7 @@ func TestRotatedToken(t *testing.T) {
 	}
 }
 
-// A program behind the server's own proxy gets a request once. Its 401 isn't about the credentials of the context.
+// The proxy doesn't repeat a request after a program behind the server's own proxy has responded with a 401.
 func TestUnauthorizedByAnotherProgram(t *testing.T) {
 	var received atomic.Int32
 	upstream := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -300,7 +300,7 @@ func TestUnauthorizedByAnotherProgram(t *testing.T) {
 	}
 }
 
-// A request that the server didn't read before it ended the connection is sent again, as without the proxy.
+// If the server closes the connection before it reads a request, net/http repeats the request, as without the proxy.
 func TestGoAway(t *testing.T) {
 	upstream := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(upstream.Close)
@@ -318,7 +318,7 @@ func TestGoAway(t *testing.T) {
 	}
 }
 
-// client-go sends a GET again after a lost connection, and a watch ends without an event. Over HTTP/2, the client keeps
+// After a lost connection, client-go repeats a GET, and a watch ends without an event. Over HTTP/2, the client keeps
 // its connection to the proxy.
 func TestLostConnection(t *testing.T) {
 	for _, protocol := range []string{"http/1.1", "h2"} {
@@ -348,7 +348,7 @@ func TestLostConnection(t *testing.T) {
 	}
 }
 
-// A create fails at once if discovery can't succeed, and doesn't pass through unprotected.
+// If discovery can't succeed, a create request fails at once. It doesn't pass through unprotected.
 func TestDiscoveryFails(t *testing.T) {
 	upstream := httptest.NewTLSServer(oncetest.NewServer())
 	t.Cleanup(upstream.Close)
@@ -391,7 +391,7 @@ func TestDiscoveryFails(t *testing.T) {
 	}
 }
 
-// A credential plugin that fails later fails a create at once, too.
+// If a credential plugin fails later, a create request fails at once, too.
 func TestCredentialPluginFails(t *testing.T) {
 	upstream := httptest.NewTLSServer(oncetest.NewServer())
 	t.Cleanup(upstream.Close)
@@ -414,7 +414,7 @@ func TestCredentialPluginFails(t *testing.T) {
 	}
 }
 
-// A create with wrong credentials is refused at once, also the first one of a type.
+// The server refuses a request with wrong credentials at once, even the first request for a resource type.
 func TestWrongCredentials(t *testing.T) {
 	var refused atomic.Int32
 	f := passing(t, func(http.ResponseWriter, *http.Request) {})

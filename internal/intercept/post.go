@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 )
 
-// A post is a create of the command that is intercepted.
+// A post is a create request of the command that the proxy intercepts.
 type post struct {
 	target
 	mapping *meta.RESTMapping
@@ -29,11 +29,11 @@ type post struct {
 	key     key
 }
 
-// A key identifies equal creates.
+// A key is a hash that equal create requests share.
 type key [sha256.Size]byte
 
-// passed are the headers that the requests of a create have from the client, beside Accept and those of an
-// impersonation. The User-Agent names the field manager.
+// passed lists the client's headers that the proxy sends with a create request. It also sends Accept and the headers of
+// an impersonation. The User-Agent names the field manager.
 var passed = []string{"User-Agent", "Traceparent", "Tracestate"}
 
 func newPost(r *http.Request, to target, mapping *meta.RESTMapping, read *body, accept string) *post {
@@ -58,7 +58,7 @@ func newPost(r *http.Request, to target, mapping *meta.RESTMapping, read *body, 
 	return p
 }
 
-// object has the fields of the object that exactlyonce compares with responses.
+// object returns an object with the fields that exactlyonce compares with responses.
 func (p *post) object() *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(p.mapping.GroupVersionKind)
@@ -75,8 +75,8 @@ func (p *post) settings(retryTimeout time.Duration) exactlyonce.Settings {
 	}
 }
 
-// unsupportedReason returns the reason why a create with a body that can be read passes through, or "". The server
-// ignores the namespace of a cluster-scoped object.
+// unsupportedReason returns the reason why a request with a readable body passes through, or "". The server ignores the
+// namespace of a cluster-scoped object.
 func unsupportedReason(to target, read *body, known *metav1.APIResource) Reason {
 	version := to.resource.GroupVersion().String()
 	switch {
@@ -92,8 +92,8 @@ func unsupportedReason(to target, read *body, known *metav1.APIResource) Reason 
 	return ""
 }
 
-// acceptable returns the media types that the client accepts, and that exactlyonce can read. It is empty for a client
-// that accepts only others, such as tables.
+// acceptable returns the media types that the client accepts and that exactlyonce can read. It returns "" if the client
+// accepts only others, such as tables.
 func acceptable(header http.Header) string {
 	var kept []string
 	for _, each := range strings.Split(cmp.Or(header.Get("Accept"), "application/json"), ",") {
@@ -109,16 +109,16 @@ func acceptable(header http.Header) string {
 	return strings.Join(slices.Compact(kept), ", ")
 }
 
-// A target is the collection that a create is sent to.
+// A target is the collection to which a create request is sent.
 type target struct {
 	resource  schema.GroupVersionResource
 	namespace string // empty for a cluster-scoped resource
 	elsewhere bool   // the path of the server's URL is another one, such as that of another cluster
 }
 
-// targetOf returns the collection of a create. It returns false for every other request, such as a create of a
-// subresource, a dry run, or an impersonation without a user, which the server refuses. base is the path of the
-// server's URL.
+// targetOf returns the collection to which a create request is sent. For every other request it returns false, such as
+// a POST to a subresource or a dry run. It also returns false for an impersonation without a user, because the server
+// refuses it. base is the path of the server's URL.
 func targetOf(r *http.Request, base string) (to target, ok bool) {
 	if r.Method != http.MethodPost || r.URL.Query().Has("dryRun") ||
 		r.Header.Get("Impersonate-User") == "" && impersonates(r.Header) {
@@ -132,7 +132,7 @@ func targetOf(r *http.Request, base string) (to target, ok bool) {
 	return to, ok
 }
 
-// collectionOf returns the collection of a path, without the path of the server's URL.
+// collectionOf returns the collection that a path names. The path doesn't include the path of the server's URL.
 func collectionOf(parts []string) (to target, ok bool) {
 	switch {
 	case len(parts) > 2 && parts[0] == "api":

@@ -13,7 +13,7 @@ import (
 
 const protobufType = "application/vnd.kubernetes.protobuf"
 
-// magic begins each protobuf body of Kubernetes. A runtime.Unknown follows.
+// magic begins each protobuf body of Kubernetes. After it comes a runtime.Unknown message.
 var magic = []byte("k8s\x00")
 
 // The fields of runtime.Unknown and TypeMeta (k8s.io/apimachinery/pkg/runtime/generated.proto).
@@ -36,8 +36,8 @@ var templateLabels = map[schema.GroupKind][]protowire.Number{
 	{Kind: "ReplicationController"}: {2, 3, objectMetadata, metaLabels},
 }
 
-// protobufBody reads the envelope and the metadata. The decoder of a Kubernetes type merges all fields with the
-// metadata, so insert appends one more.
+// protobufBody reads the envelope and the metadata. The decoder of a Kubernetes type merges repeated metadata fields,
+// so insert appends another metadata field.
 func protobufBody(data []byte) (*body, Reason) {
 	envelope, ok := bytes.CutPrefix(data, magic)
 	if !ok {
@@ -79,7 +79,7 @@ func protobufBody(data []byte) (*body, Reason) {
 	return read, ""
 }
 
-// inserted returns a field with the metadata that the plugin adds. labels are fields of labels that it keeps.
+// inserted returns a metadata field with the plugin's additions. labels are encoded label fields of the client to keep.
 func inserted(name string, id exactlyonce.ID, labels []byte) []byte {
 	metadata := appendEntry(appendText(nil, metaName, name), metaAnnotations, exactlyonce.Annotation, id.Creation)
 	if id.Digest != "" {
@@ -95,7 +95,7 @@ func appendEntry(to []byte, number protowire.Number, key, value string) []byte {
 	return appendText(to, number, string(appendText(appendText(nil, entryKey, key), entryValue, value)))
 }
 
-// fieldsAt returns the fields at a path of numbers, without the messages around them.
+// fieldsAt returns the fields of the nested message at a path of field numbers.
 func fieldsAt(message []byte, path ...protowire.Number) (fields []byte) {
 	eachField(message, func(number protowire.Number, value, field []byte) bool {
 		switch {
@@ -126,7 +126,7 @@ func (b *body) readType(message []byte) bool {
 	})
 }
 
-// readObject reads the metadata of an object as its decoder does. The last value of a field counts.
+// readObject reads an object's metadata as its decoder does. If a field occurs twice, the last value counts.
 func (b *body) readObject(object []byte) bool {
 	return eachField(object, func(number protowire.Number, metadata, _ []byte) bool {
 		return number != objectMetadata || eachField(metadata, func(number protowire.Number, value, _ []byte) bool {
@@ -145,8 +145,8 @@ func (b *body) readObject(object []byte) bool {
 	})
 }
 
-// eachField calls f for each field of a message until f returns false. value is nil unless the field has bytes. It
-// returns false if f did, or if the message is invalid.
+// eachField calls f for each field of a message until f returns false. value is nil unless the field has bytes.
+// eachField returns false if f returned false, or if the message is invalid.
 func eachField(message []byte, f func(number protowire.Number, value, field []byte) bool) bool {
 	for len(message) > 0 {
 		number, kind, size := protowire.ConsumeField(message)

@@ -28,17 +28,17 @@ import (
 
 // Config is the configuration of a Proxy.
 type Config struct {
-	// Passthrough is the configuration of requests that pass through. Creates is that of intercepted creates, with a
-	// limit for the time of a request.
+	// Passthrough is the configuration of requests that pass through. Creates is the configuration of intercepted
+	// create requests, which have a time limit.
 	Passthrough, Creates *rest.Config
-	// Host is the address of the proxy, and Token the token of its clients.
+	// Host is the proxy's address. Token is the token that its clients send.
 	Host, Token string
-	// RetryTimeout limits the retries of a create, and the time for which a result is kept.
+	// RetryTimeout limits the retries of a create request. It also limits the time for which the proxy keeps a result.
 	RetryTimeout time.Duration
-	// Contents are those of the idempotency key, or nil.
+	// Contents are the contents of the idempotency key, or nil without a key.
 	Contents *keyed.Contents
-	// Unprotected is called when a create passes through unprotected, once for each type and reason. Done is called at
-	// the end of each intercepted create. Several goroutines call them.
+	// Unprotected is called when a create request passes through unprotected, once for each resource type and Reason.
+	// Done is called at the end of each intercepted create. Calls can be concurrent.
 	Unprotected func(resource string, why Reason)
 	Done        func(Outcome)
 }
@@ -58,7 +58,7 @@ type Proxy struct {
 	running counter
 }
 
-// New returns a proxy. When ctx ends, creates in flight have the time exactlyonce.Grace.
+// New returns a proxy. After ctx ends, creates in flight have exactlyonce.Grace to finish.
 func New(ctx context.Context, c Config) (*Proxy, error) {
 	server, _, err := rest.DefaultServerUrlFor(c.Passthrough)
 	if err != nil {
@@ -84,7 +84,7 @@ func New(ctx context.Context, c Config) (*Proxy, error) {
 	return p, err
 }
 
-// Requests returns the number of requests with the token.
+// Requests returns the number of requests that had the token.
 func (p *Proxy) Requests() int64 { return p.requests.Load() }
 
 // Wait waits until no create is in flight.
@@ -114,7 +114,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuse returns the response to a request that isn't from the command, or nil.
+// refuse returns the response to a request that doesn't come from the command. Otherwise it returns nil.
 func (p *Proxy) refuse(r *http.Request) *metav1.Status {
 	_, port, _ := strings.Cut(p.config.Host, ":")
 	given := r.Header.Values("Authorization")
@@ -142,7 +142,7 @@ func impersonates(header http.Header) bool {
 	return false
 }
 
-// warn reports a reason once for each type.
+// warn reports each Reason once for each resource type.
 func (p *Proxy) warn(to target, why Reason) {
 	resource := to.resource.GroupResource().String()
 	if _, known := p.warned.LoadOrStore(resource+string(why), true); why != "" && !known {
@@ -150,8 +150,8 @@ func (p *Proxy) warn(to target, why Reason) {
 	}
 }
 
-// read reads the body of a create. Without a post and a refusal, the request passes through. read then restores its
-// body.
+// read reads the body of a create request. If read returns neither a post nor a Status, the request passes through.
+// read then restores the request's body.
 func (p *Proxy) read(r *http.Request, to target) (*post, Reason, *metav1.Status) {
 	if r.Header.Get("Content-Encoding") != "" {
 		return nil, Encoded, nil

@@ -28,7 +28,7 @@ import (
 
 const token = "secret"
 
-// fixture is a proxy before an API server in memory.
+// fixture is a proxy to an API server in memory.
 type fixture struct {
 	*oncetest.Server
 	t      *testing.T
@@ -51,7 +51,7 @@ func newFixture(t *testing.T, change ...func(*Config)) *fixture {
 	return f
 }
 
-// start starts the proxy before a server.
+// start starts the proxy to a server.
 func (f *fixture) start(t *testing.T, server *oncetest.Server, change ...func(*Config)) {
 	t.Helper()
 	f.Server, f.t = server, t
@@ -126,14 +126,14 @@ func (f *fixture) post(body string) got {
 	return f.do(f.request(f.t.Context(), http.MethodPost, configMaps, body))
 }
 
-// unfetched waits until the proxy has recorded all responses, and returns the outcomes that no client got.
+// unfetched waits until the proxy has recorded all responses. It returns the outcomes that no client has received.
 func (f *fixture) unfetched() []Outcome {
 	f.proxy.Wait()
 	outcomes, _ := f.proxy.Unfetched()
 	return outcomes
 }
 
-// abandon sends a create, and gives up while the server carries it out. The server holds it until the proxy knows.
+// abandon sends a request, and gives up while the server processes it. The server responds after the proxy knows this.
 func (f *fixture) abandon(then oncetest.Fault) {
 	f.t.Helper()
 	arrived, release := make(chan struct{}), make(chan struct{})
@@ -216,7 +216,7 @@ var cases = []struct {
 	}, 504, "Timeout", 1},
 }
 
-// Each outcome has the status, the reason and the number of objects of the table in the guide.
+// Each outcome has the status, the reason and the number of objects that the guide's table shows.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/guides/any-program.md")
@@ -255,7 +255,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// An equal create gets the object of an abandoned one: while it is in flight, and after its end.
+// An equal request gets the object of an abandoned request, both while that request is in flight and after it ended.
 func TestRepeatedAfterGivingUp(t *testing.T) {
 	for name, then := range map[string]oncetest.Fault{
 		"stored": (*oncetest.Request).Send, "response lost": oncetest.DropResponse, "sent again": oncetest.DropRequest,
@@ -283,8 +283,8 @@ func TestRepeatedAfterGivingUp(t *testing.T) {
 	}
 }
 
-// A repetition can arrive before the proxy knows that its client gave up. Over HTTP/2, the reset of a stream often comes
-// after the next request.
+// A repeated request can arrive before the proxy knows that the client gave up. Over HTTP/2, the reset of a stream
+// often arrives after the next request.
 func TestRepeatedBeforeGivingUp(t *testing.T) {
 	for name, test := range map[string]struct {
 		early   time.Duration
@@ -347,7 +347,7 @@ func TestRepeatedBeforeGivingUp(t *testing.T) {
 	}
 }
 
-// A create that differs from the abandoned one is another create.
+// A request that differs from the abandoned request creates another object.
 func TestOtherCreates(t *testing.T) {
 	for name, change := range map[string]func(*http.Request){
 		"query":       func(r *http.Request) { r.URL.RawQuery = "fieldManager=b" },
@@ -376,7 +376,7 @@ func withBody(r *http.Request, body string) *http.Request {
 	return other
 }
 
-// A kept object that is gone, replaced or being deleted is no result. The create is then a new one.
+// The proxy doesn't return a kept object that is gone, replaced or being deleted. It creates a new object instead.
 func TestKeptObjectIsGone(t *testing.T) {
 	for name, change := range map[string]func(*fixture, *unstructured.Unstructured){
 		"gone": func(f *fixture, o *unstructured.Unstructured) { f.Remove(o) },
@@ -412,7 +412,7 @@ func TestKeptObjectIsGone(t *testing.T) {
 	}
 }
 
-// A kept object is read before it is given out. Nothing is sent that a webhook could rename, or a quota refuse.
+// The proxy reads a kept object before it returns it. It sends no POST, which a webhook could rename or a quota refuse.
 func TestKeptObjectIsRead(t *testing.T) {
 	for name, test := range map[string]struct {
 		then   oncetest.Fault // of the abandoned create
@@ -442,7 +442,7 @@ func TestKeptObjectIsRead(t *testing.T) {
 	}
 }
 
-// A create that is repeated after a 504 goes on with the same object.
+// If a client repeats a request after a 504, the proxy continues with the same object.
 func TestRepeatedAfterUnknown(t *testing.T) {
 	f := newFixture(t)
 	f.Next("create", "configmaps", oncetest.DropResponse)
@@ -466,8 +466,8 @@ func TestRepeatedAfterUnknown(t *testing.T) {
 	}
 }
 
-// A proxy can send a POST twice, and store the first copy after the server has refused the second one. An equal create
-// then gets the object, and never waits.
+// net/http can send a POST twice. The server can store the first copy after it has refused the second copy. An equal
+// request then gets the object without a wait.
 func TestRepeatedAfterRefusal(t *testing.T) {
 	f := newFixture(t)
 	f.Next("create", "configmaps", oncetest.StoreLate(time.Hour, oncetest.QuotaExceeded), oncetest.QuotaExceeded)
@@ -486,7 +486,7 @@ func TestRepeatedAfterRefusal(t *testing.T) {
 	}
 }
 
-// A client that closes only its side of the connection gave up, and gets no 200.
+// A client that closes only its side of the connection has given up. It gets no 200.
 func TestHalfClosed(t *testing.T) {
 	f := newFixture(t)
 	release := make(chan struct{})
@@ -510,7 +510,7 @@ func TestHalfClosed(t *testing.T) {
 	}
 }
 
-// closing is the connection of a client that closes it as soon as it has the body.
+// closing is a connection that the client closes as soon as it has the body.
 type closing struct {
 	*httptest.ResponseRecorder
 	close func()
@@ -518,7 +518,7 @@ type closing struct {
 
 func (c closing) Flush() { c.close() }
 
-// A client that has the whole response has not given up, whenever it closes its connection.
+// A client that has the whole response has not given up, even if it closes its connection early.
 func TestClosedAfterTheResponse(t *testing.T) {
 	ctx, hangUp := context.WithCancel(t.Context())
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", nil)
@@ -532,7 +532,7 @@ func TestClosedAfterTheResponse(t *testing.T) {
 	}
 }
 
-// A child that outlives the program sends creates while wrap waits for the last ones.
+// A child that outlives the program sends requests while wrap waits for the last creates in flight.
 func TestWaitDuringCreates(*testing.T) {
 	var creates counter
 	var children sync.WaitGroup
@@ -555,7 +555,7 @@ func TestWaitDuringCreates(*testing.T) {
 	}
 }
 
-// The server gets the client's headers and parameters that belong to a create, and no others.
+// The server gets only those headers and parameters of the client that belong to a create request.
 func TestHeaders(t *testing.T) {
 	f := newFixture(t)
 	seen := make(chan http.Header, 10)
@@ -604,7 +604,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// These requests are refused, and never reach the server.
+// The proxy refuses these requests. They never reach the server.
 func TestRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*http.Request)
@@ -629,7 +629,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// These creates pass through unchanged, with one warning for each type and reason.
+// These create requests pass through unchanged. There is one warning for each resource type and Reason.
 func TestUnprotected(t *testing.T) {
 	var warned atomic.Int32
 	inURL := func(path string) func(*http.Request) { return func(r *http.Request) { r.URL.Path = path } }
@@ -704,7 +704,7 @@ func TestNamespaceOfClusterScoped(t *testing.T) {
 	}
 }
 
-// A client that breaks off within its body creates nothing.
+// If a client closes the connection before it has sent the whole body, the proxy creates nothing.
 func TestBrokenOff(t *testing.T) {
 	f := newFixture(t)
 	body, write := io.Pipe()
@@ -723,7 +723,7 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// A lost response of discovery doesn't make a create unprotected.
+// The proxy repeats discovery after a lost response, so the create request stays protected.
 func TestDiscoveryIsRepeated(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -750,7 +750,7 @@ func TestDiscoveryIsRepeated(t *testing.T) {
 	}
 }
 
-// The table keeps a limited number of results. Refused creates are the first that it drops, and aren't counted.
+// The table keeps a limited number of results. It drops refusals first, and doesn't count them as dropped.
 func TestMaxKept(t *testing.T) {
 	tb := table{keep: time.Minute}
 	refused := &create{done: make(chan struct{})}
@@ -771,7 +771,7 @@ func TestMaxKept(t *testing.T) {
 	}
 }
 
-// The client gets the server's refusal with its warnings and its body, but no Retry-After.
+// The client gets the server's refusal with its warnings and body, but without Retry-After.
 func TestResponseIsTheServers(t *testing.T) {
 	f := newFixture(t)
 	f.Next("create", "configmaps", func(r *oncetest.Request) (*http.Response, error) {

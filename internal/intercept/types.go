@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
-// types has the resource types of the server, by discovery. It asks again for a type that it doesn't know or that had
-// another scope, because a program can create or replace a CustomResourceDefinition before its objects.
+// types has the server's resource types from discovery. A program can create or replace a CustomResourceDefinition
+// before its objects. So types repeats discovery for an unknown type and for a type that had another scope.
 type types struct {
 	client  *discovery.DiscoveryClient
 	timeout time.Duration
@@ -29,11 +29,11 @@ type types struct {
 	known map[schema.GroupVersion][]metav1.APIResource
 }
 
-// discoveryTimeout limits one request.
+// discoveryTimeout limits one request of discovery.
 const discoveryTimeout = 30 * time.Second
 
-// get returns the type of a target, or nil if the server doesn't have it. An error means that the server didn't
-// respond.
+// get returns the resource type of a target, or nil if the server doesn't have the type. An error means that the server
+// didn't respond.
 func (t *types) get(ctx context.Context, to target) (*metav1.APIResource, error) {
 	version, resource := to.resource.GroupVersion(), to.resource.Resource
 	t.mu.Lock()
@@ -60,8 +60,8 @@ func find(types []metav1.APIResource, resource string) *metav1.APIResource {
 	return &types[i]
 }
 
-// listUntilResponse repeats list, because a create must not pass through unprotected only because a response was lost.
-// It doesn't repeat list if the same would happen again.
+// listUntilResponse repeats list after a lost response, so that a create request doesn't pass through unprotected. It
+// doesn't repeat list if a repetition would have the same result.
 func (t *types) listUntilResponse(ctx context.Context, version schema.GroupVersion) ([]metav1.APIResource, error) {
 	retrier := apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, t.timeout)
 	for {
@@ -74,8 +74,8 @@ func (t *types) listUntilResponse(ctx context.Context, version schema.GroupVersi
 	}
 }
 
-// list returns nothing if the server doesn't serve the version, or doesn't show it to the user. The page of a proxy
-// shows neither.
+// list returns nothing if the server doesn't serve the version, or doesn't show it to the user. Any other response,
+// such as a login page, is an error.
 func (t *types) list(ctx context.Context, version schema.GroupVersion) ([]metav1.APIResource, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
