@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// rules decides about single objects of a target. rules apply while the objects are listed, and again to an object
-// that has changed.
+// rules decides whether to delete a single object of a target. Prune applies rules while it lists the objects. It
+// applies them again to an object that changed later.
 type rules struct {
 	resource census.Resource
 	criteria Criteria
@@ -48,9 +48,9 @@ func newRules(target Target, criteria Criteria) (*rules, error) {
 	return r, nil
 }
 
-// prefixOf returns the generateName to which an object belongs. It is the object's own generateName if its name
-// was generated from it. Otherwise it is the named generateName that its generateName or its name resembles. Orphaned
-// Pods all have the prefix "". ok is false if the object belongs to none.
+// prefixOf returns the named prefix to which an object belongs, by its generateName or its stem. If no generateName
+// matches, prefixOf compares the beginning of the object's name. The prefix of orphaned Pods is "". ok is false if the
+// object belongs to no named prefix.
 func (r *rules) prefixOf(o *object.Object) (prefix string, ok bool) {
 	switch {
 	case r.criteria.Orphaned:
@@ -69,7 +69,7 @@ func (r *rules) prefixOf(o *object.Object) (prefix string, ok bool) {
 	return prefix, prefix != ""
 }
 
-// has reports whether an object is one of those that the user has named.
+// has reports whether the user's prefixes or options name the object.
 func (r *rules) has(o *object.Object) bool {
 	switch {
 	case r.criteria.Orphaned:
@@ -81,8 +81,8 @@ func (r *rules) has(o *object.Object) bool {
 	return r.named[o.GenerateName] && derive.GeneratedFrom(o.Name, o.GenerateName)
 }
 
-// leftReason returns the reason why an object stays, independent of the other objects, or "". The status is empty if
-// the type has no known status for finished objects.
+// leftReason returns the reason to leave an object alone, or "". The reason doesn't depend on other objects. The status
+// is empty if the type has no known status for finished objects.
 func (r *rules) leftReason(o *object.Object) (reason v1alpha1.PruneReason, status finished.Status) {
 	if r.finishes {
 		status = statusOf(r.resource, o.Raw)
@@ -110,8 +110,8 @@ func (r *rules) leftReason(o *object.Object) (reason v1alpha1.PruneReason, statu
 	return "", status
 }
 
-// statusOf returns the status of an object. statusOf sets the kind from the resource type, because not all items of a
-// list have a kind.
+// statusOf returns the status of an object. It sets the object's kind from the resource type, because some lists omit
+// the kind of their items.
 func statusOf(resource census.Resource, raw []byte) finished.Status {
 	var read struct {
 		Metadata struct {
@@ -130,7 +130,7 @@ func statusOf(resource census.Resource, raw []byte) finished.Status {
 	return status
 }
 
-// parse reads an object from a response with the decoder of lists, as the only item of a list.
+// parse reads one object from a response. It uses the decoder for lists, as if the object were the only item of a list.
 func parse(raw []byte) (found object.Object, err error) {
 	list := bytes.Join([][]byte{[]byte(`{"kind":"List","metadata":{},"items":[`), raw, []byte(`]}`)}, nil)
 	_, err = decode.List(bytes.NewReader(list), decode.Options{Raw: true, Job: true}, func(o *object.Object) error {
@@ -141,16 +141,16 @@ func parse(raw []byte) (found object.Object, err error) {
 	return found, err
 }
 
-// decision is the decision about one object. If Reason is empty, the object is to be deleted.
+// decision is the decision about one object. If Reason is empty, prune deletes the object.
 type decision struct {
 	Object Object
 	Reason v1alpha1.PruneReason
-	// Tied reports whether an object to delete was created in the same second as one that Criteria.Keep keeps.
+	// Tied reports whether an object to delete has the same creation time as an object that Criteria.Keep keeps.
 	Tied bool
 }
 
-// decide decides about the objects of one namespace and prefix that no other rule keeps. decide sorts these objects,
-// the newest first. If a list has an object twice, decide counts it once.
+// decide decides about the objects of one namespace and prefix that no other rule keeps. It sorts these objects, the
+// newest first. If a list contains an object twice, decide counts it once.
 func decide(objects []Object, criteria Criteria) iter.Seq[decision] {
 	slices.SortFunc(objects, func(a, b Object) int {
 		return cmp.Or(criteria.byAge(b, a), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
@@ -178,7 +178,7 @@ func decide(objects []Object, criteria Criteria) iter.Seq[decision] {
 	}
 }
 
-// byAge is negative if a is older than b. If the names have stems, it compares objects of one second by the rests.
+// byAge is negative if a is older than b. With Stem, it compares objects with equal times by the ends of their names.
 func (c *Criteria) byAge(a, b Object) int {
 	if c.Stem && a.Created == b.Created {
 		return compareStems(b, a)
@@ -197,14 +197,14 @@ func (c *Criteria) tooYoung(created, ended int64) v1alpha1.PruneReason {
 	return ""
 }
 
-// newest counts the objects that are kept, the newest first.
+// newest counts the objects to keep. Its caller passes the newest objects first.
 type newest struct {
 	keep  *int
 	count int
 	last  int64 // creation time of the last object that is kept
 }
 
-// has reports whether an object is kept, because it is one of the newest.
+// has reports whether an object is one of the newest objects, which are kept.
 func (n *newest) has(o Object) bool {
 	if n.keep == nil || n.count >= *n.keep {
 		return false

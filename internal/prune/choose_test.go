@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// choose returns the names of the objects that a plan has, and the number of the others by reason.
+// choose returns the names of the objects that the plan deletes, and the number of the other objects by reason.
 func choose(t rapid.TB, objects []object.Object, target Target, criteria Criteria) (chosen []string, left map[v1alpha1.PruneReason]int64) {
 	t.Helper()
 	rules, err := newRules(target, criteria)
@@ -43,7 +43,7 @@ func choose(t rapid.TB, objects []object.Object, target Target, criteria Criteri
 	return chosen, left
 }
 
-// Each rule by itself.
+// Each case tests one rule.
 func TestChoose(t *testing.T) {
 	run := object.Object{Namespace: "ns", Name: "run-bbbbb", GenerateName: "run-", Created: 500}
 	run.UID = "u"
@@ -86,7 +86,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// The status shows whether an object has finished, even if the list omits kinds.
+// The status shows whether an object has finished, even if the list omits the kinds of its items.
 func TestChooseFinished(t *testing.T) {
 	for raw, want := range map[string]bool{
 		`{"metadata":{},"status":{"conditions":[{"type":"Complete","status":"True"}]}}`:           true,
@@ -111,7 +111,7 @@ func TestChooseFinished(t *testing.T) {
 	}
 }
 
-// The age of the end counts, not that of the object. An object without an end time stays.
+// EndedBefore compares the time at which an object ended, not its creation time. Without an end time, the object stays.
 func TestChooseByTheEnd(t *testing.T) {
 	two := 2
 	var objects []object.Object
@@ -143,7 +143,7 @@ func TestChooseByTheEnd(t *testing.T) {
 	}
 }
 
-// The clock of a node that has started without a time is decades behind. An object that was created a moment ago stays.
+// A node can start with a clock that is decades behind. Prune leaves an object that was created a moment ago alone.
 func TestChooseByAnEndBeforeTheCreation(t *testing.T) {
 	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	for created, want := range map[string]int{"10:00:00": 0, "09:00:00": 0, "08:59:59": 1} {
@@ -159,8 +159,8 @@ func TestChooseByAnEndBeforeTheCreation(t *testing.T) {
 	}
 }
 
-// An object can finish after it was chosen, and before its DELETE. If it has failed, it counts among the failed objects
-// that --keep-failed keeps, so it isn't deleted.
+// An object can finish between the plan and its DELETE. If it failed, --keep-failed counts it among the failed objects
+// to keep, so prune doesn't delete it.
 func TestDeleteOfAnObjectThatFinishes(t *testing.T) {
 	one := 1
 	failed := Criteria{Running: true, Keep: &one, KeepFailed: &one}
@@ -192,8 +192,8 @@ func TestDeleteOfAnObjectThatFinishes(t *testing.T) {
 	}
 }
 
-// --keep and --keep-failed count objects, the failed ones apart, and with --running also those that run. Of objects as
-// old as the last one that is kept, the names decide, and an object that the list has twice counts once.
+// --keep counts objects, with --running also unfinished ones. --keep-failed counts failed objects separately. Names
+// decide between objects with equal creation times. An object that the list contains twice counts once.
 func TestChooseTheNewest(t *testing.T) {
 	pool := &Pool{}
 	object := func(name string, created int64) Object {
@@ -240,7 +240,7 @@ func TestChooseTheNewest(t *testing.T) {
 	}
 }
 
-// For any objects in any order, the chooser chooses exactly those of a naive implementation.
+// For all objects in any order, the rules choose the same objects as a naive implementation.
 func TestChoiceIsTheOracles(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		objects := drawObjects(rt)
@@ -267,7 +267,7 @@ func TestChoiceIsTheOracles(t *testing.T) {
 	})
 }
 
-// drawObjects draws objects whose prefixes nest and whose times collide.
+// drawObjects draws objects with nested prefixes and equal times.
 func drawObjects(t *rapid.T) []object.Object {
 	return rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) object.Object {
 		prefix := rapid.SampledFrom([]string{"b-", "b-b", "c-"}).Draw(t, "prefix")
@@ -287,7 +287,7 @@ func drawObjects(t *rapid.T) []object.Object {
 	}), 0, 60, func(o object.Object) string { return o.Namespace + "/" + o.Name }).Draw(t, "objects")
 }
 
-// oracle chooses with all objects in memory.
+// oracle chooses the objects to delete from objects that are all in memory.
 func oracle(objects []object.Object, prefixes []string, criteria Criteria) (chosen []string) {
 	byPool := map[string][]object.Object{}
 	for _, o := range objects {

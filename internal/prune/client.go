@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
-// client sends requests about one object, without retries.
+// client sends requests about one object. It doesn't retry them.
 type client struct {
 	rest    rest.Interface
 	limiter flowcontrol.RateLimiter // nil for none
@@ -34,7 +34,7 @@ func newClient(config *rest.Config) (*client, error) {
 	return &client{rest: made}, err
 }
 
-// response has the fields of an object or a Status that the client reads from the response to a DELETE.
+// response has the fields that the client reads from the response to a DELETE: an object or a Status.
 type response struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
@@ -47,9 +47,9 @@ type response struct {
 	Details *metav1.StatusDetails `json:"details"`
 }
 
-// delete requests the deletion of an object if it still has its UID and its resourceVersion. deleting
-// reports whether the object still exists, because a finalizer or a grace period holds it. A deleted Pod is in the
-// response, with a grace period of 0. A response about another object counts as a lost response.
+// delete requests the deletion of an object with its UID and resourceVersion as preconditions. deleting reports whether
+// a finalizer or a grace period still holds the object. The response for a deleted Pod has a grace period of 0. A
+// response about another object counts as a lost response.
 func (c *client) delete(ctx context.Context, o Object) (deleting bool, err error) {
 	uid, background := types.UID(o.UID), metav1.DeletePropagationBackground
 	body, err := json.Marshal(metav1.DeleteOptions{
@@ -74,8 +74,8 @@ func (c *client) delete(ctx context.Context, o Object) (deleting bool, err error
 	return read.Kind != "Status" && left.DeletionTimestamp != "" && !gone, nil
 }
 
-// isOf reports whether a response is about the object with a UID. A Status without a UID is accepted
-// because not every Status names its object.
+// isOf reports whether a response is about the object with this UID. isOf accepts a Status without a UID, because some
+// Statuses don't name their object.
 func (o response) isOf(uid types.UID) bool {
 	if o.Kind != "Status" {
 		return o.Metadata.UID == uid
@@ -83,10 +83,10 @@ func (o response) isOf(uid types.UID) bool {
 	return o.Details == nil || o.Details.UID == "" || o.Details.UID == uid
 }
 
-// metadataOnly requests the metadata without the content.
+// metadataOnly is an Accept header that requests only an object's metadata.
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
-// get reads the object that has the name now, with a quorum read.
+// get reads the object that has this name now. The server reads it from etcd, not from its cache.
 func (c *client) get(ctx context.Context, o Object) (found object.Object, err error) {
 	text, err := c.send(ctx, o, c.rest.Get())
 	if err != nil {
@@ -107,8 +107,8 @@ func (c *client) waitForLimiter(ctx context.Context) error {
 	return c.limiter.Wait(ctx)
 }
 
-// send sends a request about an object, and returns the response. send uses Stream because Do logs a truncated
-// response on stderr.
+// send sends a request about an object, and returns the response. It uses Stream because Do logs a truncated response
+// to stderr.
 func (c *client) send(ctx context.Context, o Object, request *rest.Request) ([]byte, error) {
 	path := append(o.Pool.Resource.Path(o.Pool.Namespace), o.Name)
 	body, err := request.AbsPath(path...).MaxRetries(0).Stream(ctx)
@@ -119,8 +119,8 @@ func (c *client) send(ctx context.Context, o Object, request *rest.Request) ([]b
 	return io.ReadAll(io.LimitReader(body, decode.MaxObject))
 }
 
-// about returns err. If err isn't a response of the API server about this object, the returned error has no status
-// code. The outcome of the request then counts as unknown.
+// about returns err. If the API server didn't send err as a response about this object, about removes the status code
+// from it. The outcome of the request then counts as unknown.
 func about(err error, o Object) error {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {

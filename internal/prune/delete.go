@@ -16,17 +16,17 @@ import (
 
 const (
 	// unreachableFor is the time after a request without a response in which a 401 or 403 can be temporary. A restarted
-	// server can send them before it has loaded its authorization rules.
+	// server can send these codes before it has loaded its authorization rules.
 	unreachableFor = 30 * time.Second
-	// maxUnauthorized limits the retries of one object after a 401.
+	// maxUnauthorized limits how often prune retries the deletion of one object after a 401.
 	maxUnauthorized = 4
-	// maxConflicts limits the number of times that an object which changes is read and evaluated again.
+	// maxConflicts limits how often prune reads an object again after a conflict.
 	maxConflicts = 5
-	// maxGivenUp is the number of objects in a row without an outcome after which a run stops. The first of them
-	// is retried for the whole time, the others for a shorter time.
+	// maxGivenUp is the number of objects in a row without an outcome after which a run stops. The first of these
+	// objects has the whole time for retries. The others have shortRetryTimeout.
 	maxGivenUp        = 20
 	shortRetryTimeout = 5 * time.Second
-	// grace is the time that a request in flight has after an interrupt.
+	// grace is the time that a request in flight has to finish after an interrupt.
 	grace = 3 * time.Second
 )
 
@@ -49,9 +49,9 @@ type Result struct {
 	Outcome Outcome
 	Reason  v1alpha1.PruneReason // reason for LeftAlone
 	Err     error                // error for Failed and Unknown
-	// GaveUp reports whether RetryTimeout ended the retries, or the object could not be saved.
+	// GaveUp reports whether RetryTimeout ended the retries, or the file of the object could not be written.
 	GaveUp bool
-	// Saved reports whether the object is in a file.
+	// Saved reports whether a file contains the object.
 	Saved bool
 }
 
@@ -63,7 +63,7 @@ type deleter struct {
 	unreachableAt *atomic.Int64 // when a request last got no response, in Unix nanoseconds
 }
 
-// deletion is the deletion of one object in progress.
+// deletion is a deletion in progress of one object.
 type deletion struct {
 	by         *deleter
 	object     Object
@@ -80,8 +80,8 @@ type deletion struct {
 	conflicts, unauthorized int   // number of responses to DELETE
 }
 
-// delete deletes an object, and retries until its outcome is known. ctx ends when the user interrupts. A request
-// in flight then has the grace period.
+// delete deletes an object, and retries until its outcome is known. ctx ends when the user interrupts prune. A request
+// in flight then has the grace period to finish.
 func (d *deleter) delete(ctx context.Context, o Object) Result {
 	inFlight, cancel := protocol.Outlive(ctx, grace)
 	defer cancel()
@@ -109,7 +109,7 @@ func (d *deleter) delete(ctx context.Context, o Object) Result {
 	}
 }
 
-// note records the time if a request got no response.
+// note records the current time if a request got no response. It returns err.
 func (d *deletion) note(err error) error {
 	if err != nil && apistatus.Code(err) == 0 {
 		d.by.unreachableAt.Store(time.Now().UnixNano())
@@ -117,7 +117,7 @@ func (d *deletion) note(err error) error {
 	return err
 }
 
-// send sends a DELETE. send returns the outcome if it is final, or the reason for another request. A 404 after a lost
+// send sends a DELETE. It returns the final outcome, or else the reason for another request. A 404 after a lost
 // response counts as deleted, because the server probably carried out the earlier DELETE.
 func (d *deletion) send(ctx context.Context) (*Result, error) {
 	d.jobChecked = false
@@ -142,8 +142,8 @@ func (d *deletion) send(ctx context.Context) (*Result, error) {
 	}
 }
 
-// refused returns the outcome after a refusal. If the refusal might be temporary, it returns the reason for
-// another request.
+// refused handles a refusal by the server. It returns the outcome, or the reason for another request if the refusal
+// might be temporary.
 func (d *deletion) refused(err error) (*Result, error) {
 	code := apistatus.Code(err)
 	if code == 0 || apistatus.Temporary(err) || apistatus.AboutPermissions(err) && d.mayBeTemporary(code) {
@@ -152,7 +152,7 @@ func (d *deletion) refused(err error) (*Result, error) {
 	return d.fails(err), nil
 }
 
-// read reads the object that has the name now, and decides about it again. read returns the outcome if that is final.
+// read reads the object that has this name now, and decides about it again. It returns the outcome if it is final.
 func (d *deletion) read(ctx context.Context) (*Result, error) {
 	found, err := d.by.client.get(ctx, d.object)
 	switch {
@@ -187,7 +187,7 @@ func (d *deletion) read(ctx context.Context) (*Result, error) {
 	return d.save(found.Raw), d.cause
 }
 
-// save writes the object that was read into its file. save returns the outcome if that fails.
+// save writes the object into its file. If that fails, save returns the outcome.
 func (d *deletion) save(raw []byte) *Result {
 	if d.by.saver == nil || d.saved == d.object.ResourceVersion {
 		return nil
@@ -201,8 +201,8 @@ func (d *deletion) save(raw []byte) *Result {
 	return nil
 }
 
-// mayBeTemporary reports whether a 401 or 403 might be temporary, because the server has just started, or because a
-// credential has just expired.
+// mayBeTemporary reports whether a 401 or 403 might be temporary. The server might have just started, or a credential
+// might have just expired.
 func (d *deletion) mayBeTemporary(code int) bool {
 	if code == http.StatusUnauthorized {
 		d.unauthorized++
@@ -218,7 +218,7 @@ func (d *deletion) notFound() *Result {
 	return d.leftAs(v1alpha1.PruneGone)
 }
 
-// wait waits before the next request. If there is no next request, it returns the outcome.
+// wait waits before the next request. If no further request is permitted, it returns the outcome.
 func (d *deletion) wait(ctx context.Context, err error) *Result {
 	if d.retrier == nil {
 		d.retrier = apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, d.by.retryTimeout)
@@ -237,10 +237,10 @@ func (d *deletion) wait(ctx context.Context, err error) *Result {
 	return d.is(NotTried)
 }
 
-// open reports whether the server might have carried out a DELETE, or might still do so.
+// open reports whether the server might already have carried out a DELETE, or might still carry it out.
 func (d *deletion) open() bool { return d.late || d.lost && !d.found }
 
-// fails returns the outcome after a final error: Failed, or Unknown if the server might have carried out a DELETE.
+// fails returns the outcome after a final error: Unknown if open, otherwise Failed.
 func (d *deletion) fails(err error) *Result {
 	outcome := Failed
 	if d.open() {

@@ -34,7 +34,7 @@ var (
 	workflows  = typeOf("argoproj.io", "Workflow", "workflows")
 )
 
-// responses are a server's responses to DELETE and GET, in order. The last one repeats.
+// responses are a server's responses to DELETE and GET, in order. The server repeats the last response.
 type responses struct {
 	mu       sync.Mutex
 	of       map[string][]func(http.ResponseWriter)
@@ -79,7 +79,7 @@ func respond(code int, body string) func(http.ResponseWriter) {
 	}
 }
 
-// The responses of the tests' servers. A nil response is a connection that breaks off.
+// These are the responses of the test servers. A nil response breaks the connection.
 var (
 	success = respond(200, `{"kind":"Status","status":"Success","details":{"name":"run-bbbbb","uid":"u1"}}`)
 	held    = respond(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1","deletionTimestamp":"2026-11-22T10:00:00Z",`+
@@ -106,7 +106,7 @@ var (
 
 type handlers = []func(http.ResponseWriter)
 
-// versions responds with another version of the object each time.
+// versions returns responses with n versions of the object, one for each request.
 func versions(n int) (all handlers) {
 	for i := range n {
 		all = append(all, respond(200, fmt.Sprintf(`{"kind":"ConfigMap","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1",`+
@@ -185,7 +185,7 @@ func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
 	}
 }
 
-// A ConfigMap that changed after the plan stays, because the plan doesn't know who uses it by now.
+// Prune leaves a ConfigMap alone that changed after the plan, because the plan doesn't know its new users.
 func TestUsableObjectsThatChanged(t *testing.T) {
 	for name, test := range map[string]struct {
 		resource census.Resource
@@ -223,7 +223,7 @@ func checkDeletions(t *testing.T, server *responses) {
 	}
 }
 
-// An interrupt ends the pauses, the wait for the limiter, and after a while also requests in flight.
+// An interrupt ends the pauses and the wait for the rate limiter. After a while, it also ends requests in flight.
 func TestDeleteInterrupted(t *testing.T) {
 	hangs := &fakeapi.Server{Fault: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
 		<-r.Context().Done()

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// labelsOf are the labels of a Job's Pod.
+// labelsOf returns the labels of a Pod that a Job created.
 func labelsOf(name, uid string) string {
 	return fmt.Sprintf(`{"job-name":%q,"controller-uid":%q}`, name, uid)
 }
@@ -23,7 +23,7 @@ func listOf(items ...string) string {
 	return `{"kind":"List","metadata":{"resourceVersion":"7"},"items":[` + strings.Join(items, ",") + `]}`
 }
 
-// The plan has the Pods without a controller whose Job doesn't exist. A new Job with the name of the old one has
+// The plan contains the Pods that have no controller and whose Job doesn't exist. A new Job with the same name has
 // another UID.
 func TestOrphanedPods(t *testing.T) {
 	pod := func(name, labels, more string) string {
@@ -67,7 +67,7 @@ func TestOrphanedPods(t *testing.T) {
 	}
 }
 
-// A GET of the Job comes before each DELETE of its Pod.
+// Before each DELETE of an orphaned Pod, prune sends a GET of its Job.
 func TestDeleteOfAnOrphan(t *testing.T) {
 	noJob := status(404, "NotFound", `"name":"j"`)
 	job := func(uid string) func(http.ResponseWriter) {

@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// maxSimilar limits the generateNames of a type that are kept for NotFound.Similar.
+	// maxSimilar limits the number of generateNames per type in NotFound.Similar.
 	maxSimilar = 20
-	// maxCreators limits Pool.Creators. The last element then has all other creators.
+	// maxCreators limits Pool.Creators. If there are more creators, the last element stands for the rest.
 	maxCreators = 20
 )
 
@@ -47,14 +47,14 @@ type Pool struct {
 type Plan struct {
 	Pools    []*Pool    // by resource type, namespace and prefix
 	NotFound []NotFound // in the order of the targets
-	// Skipped are the types that can't be listed, so that their objects might use objects to delete.
+	// Skipped are the types that prune can't list. Their objects might use objects of the plan.
 	Skipped []v1alpha1.Skipped
 
 	uses   *uses
 	reader *census.Reader // lists the users of objects
 }
 
-// NotFound is a named prefix of which there are no objects.
+// NotFound is a prefix that the user named, but that no object has.
 type NotFound struct {
 	Resource census.Resource
 	Prefix   string
@@ -63,7 +63,7 @@ type NotFound struct {
 	Similar  []string   // generateNames that are equal after truncation, and were not named
 }
 
-// Newest returns when the newest object of the prefixes was created, in Unix seconds, or 0.
+// Newest returns the creation time of the newest object in all pools, in Unix seconds, or 0.
 func (p *Plan) Newest() (newest int64) {
 	for _, pool := range p.Pools {
 		newest = max(newest, pool.newest)
@@ -84,8 +84,8 @@ func (p *Plan) Objects() iter.Seq[Object] {
 	}
 }
 
-// Plan lists the objects of the targets once, and returns the plan of the deletions. Plan calls progress with the
-// number of candidates found so far.
+// Plan lists the objects of the targets once, and plans their deletion. Plan calls progress with the number of
+// candidates found so far.
 func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found int64)) (*Plan, error) {
 	var l *listing
 	scanner := &census.Scanner{
@@ -120,8 +120,8 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 		}
 		listings = append(listings, l)
 	}
-	// Objects are used after they were created. So their users are listed last, and the Jobs of Pods. The selector is
-	// not about them.
+	// An object is created before other objects use it. So Plan lists the users and the Jobs of Pods last. The selector
+	// doesn't apply to these lists.
 	reader.Selector, plan.reader = "", reader
 	var listed []*Pool
 	for _, l := range listings {
@@ -151,7 +151,7 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 	return plan, nil
 }
 
-// add decides about the objects of one resource type, with the named prefixes.
+// add decides about the objects of one resource type. named are the prefixes that the user named.
 func (p *Plan) add(l *listing, named []string) {
 	for _, pool := range l.pools {
 		listed, last := pool.Objects, pool.lastRevision()
@@ -238,7 +238,7 @@ func (l *listing) visit(o *object.Object) error {
 	return nil
 }
 
-// compare offers another generateName as the nearest of the named ones. A list has equal ones in a row.
+// compare offers the prefix of an unnamed object as the nearest prefix. It skips a prefix that equals the one before.
 func (l *listing) compare(other string) {
 	if other == "" || other == l.other {
 		return
@@ -249,7 +249,7 @@ func (l *listing) compare(other string) {
 	}
 }
 
-// exists reports whether an object has the prefix as its generateName, or with Criteria.Stem as its stem.
+// exists reports whether an object has the prefix as its generateName, or as its stem with Criteria.Stem.
 func (l *listing) exists(prefix string) bool {
 	for at, pool := range l.pools {
 		if at[1] == prefix && pool.newest > 0 {
@@ -270,7 +270,7 @@ func (l *listing) pool(namespace, prefix string) *Pool {
 	return l.pools[key]
 }
 
-// add adds an object. The texts of an object share one allocation, because a plan can have a million objects.
+// add adds an object. All texts of an object share one allocation, because a plan can have a million objects.
 func (p *Pool) add(o *object.Object, status finished.Status) {
 	text := o.Name + o.UID + o.ResourceVersion
 	uid, version := len(o.Name), len(o.Name)+len(o.UID)
@@ -286,7 +286,7 @@ func (p *Pool) add(o *object.Object, status finished.Status) {
 	p.Objects = append(p.Objects, added)
 }
 
-// leave moves the objects for which is returns true to those that are left.
+// leave removes the objects for which is returns true from Objects, and counts them in Left.
 func (p *Pool) leave(reason v1alpha1.PruneReason, is func(Object) bool) {
 	listed := len(p.Objects)
 	p.Objects = slices.DeleteFunc(p.Objects, is)
@@ -295,9 +295,8 @@ func (p *Pool) leave(reason v1alpha1.PruneReason, is func(Object) bool) {
 	}
 }
 
-// lastRevision returns the UID of the newest revision of a release without a deployed one, or "". Helm can't find a
-// release without any revision. An upgrade that was killed at its end leaves a pending revision, and none to roll back
-// to except this one.
+// lastRevision returns the UID of the newest revision of a Helm release, or "" if a revision is deployed. Helm can't
+// find a release without revisions. If an upgrade was killed, this revision can be the only one for a rollback.
 func (p *Pool) lastRevision() string {
 	if !p.rules.criteria.Stem || !p.helm || p.deployed || len(p.Objects) == 0 {
 		return ""

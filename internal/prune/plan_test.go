@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-// prunable is a server of ConfigMaps which accepts every DELETE.
+// prunable is a server of ConfigMaps. It accepts every DELETE.
 type prunable struct {
 	fakeapi.Server
 	deleted []string
@@ -49,7 +49,7 @@ func serve(n int, object func(i int) metav1.ObjectMeta) *prunable {
 	return p
 }
 
-// pruner returns a Pruner of that server.
+// pruner returns a Pruner that uses this server.
 func (p *prunable) pruner(t testing.TB, criteria Criteria) *Pruner {
 	t.Helper()
 	config := p.StartPipe(t)
@@ -65,8 +65,8 @@ func (p *prunable) pruner(t testing.TB, criteria Criteria) *Pruner {
 	}
 }
 
-// generated returns the i-th of many objects with generated names, in the order of storage. Each
-// object is one second younger than the one before it.
+// generated returns the i-th of many objects with generated names, in the order of storage. Each object is one second
+// younger than the object before it.
 func generated(i int) metav1.ObjectMeta {
 	const sorted = "2456789bcdfghjklmnpqrstvwxz"
 	digits := []byte("22222")
@@ -128,7 +128,7 @@ func TestOldestFirst(t *testing.T) {
 	}
 }
 
-// The server selects by labels. A plan then counts no objects that have other labels.
+// The server selects objects by their labels. A plan doesn't count objects with other labels.
 func TestPlanOfSelectedObjects(t *testing.T) {
 	server := serve(3, generated)
 	var selectors []string
@@ -146,7 +146,7 @@ func TestPlanOfSelectedObjects(t *testing.T) {
 	}
 }
 
-// A Job that is large in JSON doesn't hide the others. The server writes "<" as six bytes.
+// A Job that is large in JSON doesn't hide the other Jobs. The server encodes "<" as six bytes.
 func TestPlanWithALargeJob(t *testing.T) {
 	list := batchv1.JobList{TypeMeta: metav1.TypeMeta{Kind: "JobList"}, ListMeta: metav1.ListMeta{ResourceVersion: "7"}}
 	for i := range 11 {
@@ -183,7 +183,7 @@ func TestPlanWithALargeJob(t *testing.T) {
 	}
 }
 
-// Of generateNames that share a truncated prefix, only a named one is chosen.
+// If generateNames share a truncated prefix, prune chooses only objects of the named generateNames.
 func TestPlanOfATruncatedPrefix(t *testing.T) {
 	long := strings.Repeat("x", 58)
 	declared := []string{long + "-one-", long + "-one-", long + "-two-"}
@@ -215,7 +215,7 @@ func TestPlanOfATruncatedPrefix(t *testing.T) {
 	}
 }
 
-// After an object that was given up, the next one has less time, until one has an outcome.
+// After prune gave up on an object, later objects have less time for retries until an object has an outcome.
 func TestShortRetryTimeout(t *testing.T) {
 	r := &run{deleter: deleter{retryTimeout: time.Hour}, done: func(Result) {}}
 	for _, step := range []struct {
@@ -228,7 +228,7 @@ func TestShortRetryTimeout(t *testing.T) {
 	}
 }
 
-// Refusals don't stop a run. If the server fails for one object after the other, the run stops.
+// Refusals don't stop a run. The run stops if the server fails for many objects in a row.
 func TestDeleteStops(t *testing.T) {
 	server := serve(300, generated)
 	p := server.pruner(t, Criteria{Before: time.Unix(5000, 0)})
@@ -261,7 +261,7 @@ func TestDeleteStops(t *testing.T) {
 	}
 }
 
-// A plan has the first creators of a pool by their names.
+// A pool lists each creator once: its controller, else its field manager, else unknown.
 func TestCreators(t *testing.T) {
 	var p Pool
 	for i, want := range []int8{0, 1, 2, 0, 1} {

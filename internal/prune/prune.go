@@ -27,40 +27,39 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
-// Target is a resource type, and the prefixes of the objects to delete.
+// Target is a resource type and the prefixes of its objects to delete.
 type Target struct {
 	Resource census.Resource
-	// Prefixes are whole generateNames, or stems.
+	// Prefixes are whole generateNames, or stems if Criteria.Stem is set.
 	Prefixes []string
 }
 
-// Criteria choose among the objects that have a prefix. All must hold.
+// Criteria choose among the objects that have a prefix. Prune deletes an object only if it meets all criteria.
 type Criteria struct {
-	// Before, if it is set, chooses objects created before it.
+	// Before chooses objects created before this time. The zero time means no limit.
 	Before time.Time
-	// EndedBefore chooses objects that finished before this time. EndedBefore can be zero. The type must have a known
-	// status for finished objects.
+	// EndedBefore chooses objects that finished before this time. The zero time means no limit. If EndedBefore is set,
+	// the resource type must have a known status for finished objects.
 	EndedBefore time.Time
-	// Keep is the number of newest objects to keep for each namespace and prefix, or nil. Of objects that were created
-	// in the same second, those whose names come first count as the newest. With Stem, these are those with the
-	// largest number or time. Keep counts the objects that meet all criteria except Before and EndedBefore.
+	// Keep is the number of newest objects to keep for each namespace and prefix, or nil. It counts the objects that
+	// meet all criteria except Before and EndedBefore. If objects have equal creation times, Keep prefers the first
+	// names in the alphabet. With Stem, it prefers the largest number or time at the end of the names.
 	Keep *int
-	// KeepFailed is like Keep, but for objects that have failed. If KeepFailed is not nil, Keep doesn't count failed
-	// objects.
+	// KeepFailed is like Keep for failed objects. If KeepFailed is set, Keep doesn't count failed objects.
 	KeepFailed *int
-	// Running means that objects which have not finished are chosen, too. Of a type whose status doesn't show the end,
-	// they always are.
+	// Running also chooses unfinished objects. If a type's status doesn't show whether an object has finished, prune
+	// always chooses unfinished objects.
 	Running bool
-	// Owned chooses objects that have a controller, too.
+	// Owned also chooses objects that have a controller.
 	Owned bool
-	// InUse chooses objects that a Pod or a template of Pods uses by name, too.
+	// InUse also chooses objects that a Pod or a Pod template uses by name.
 	InUse bool
-	// Stem means that the prefixes of the targets are stems of names (package stem), and not generateNames.
+	// Stem means that the prefixes of the targets are stems of names (package stem) instead of generateNames.
 	Stem bool
-	// Orphaned chooses Pods that have no controller, and labels of a Job that doesn't exist. The targets then have no
-	// prefixes.
+	// Orphaned chooses Pods that have no controller, and whose labels name a Job that doesn't exist. The targets then
+	// have no prefixes.
 	Orphaned bool
-	// Now is the server's time. It decides whether a Lease is held.
+	// Now is the server's time. It determines whether a Lease has expired.
 	Now time.Time
 	// Selector selects objects by their labels. An empty one selects all.
 	Selector string
@@ -68,14 +67,13 @@ type Criteria struct {
 
 // Pruner plans and deletes.
 type Pruner struct {
-	// Lists is the configuration for requests that read many objects, and for reviews.
+	// Lists is the configuration for lists and for access reviews.
 	Lists *rest.Config
-	// Deletions is the configuration for requests about one object. These requests can outlive an
-	// interrupt.
+	// Deletions is the configuration for requests about one object. These requests can continue after an interrupt.
 	Deletions *rest.Config
 	// Version is the server's version. Version determines the page size.
 	Version string
-	// Types returns all types of the server. Objects of some of them can use objects of the plan.
+	// Types returns all resource types of the server. Objects of some types can use objects of the plan.
 	Types     func(context.Context) ([]census.Resource, error)
 	Namespace string // empty for all
 	Criteria  Criteria

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Delete deletes the objects of a plan, and calls done with the result of each. Calls of done don't overlap. If
-// the server refuses the deletion of one object, Delete continues with the others. The error is the reason why the
-// remaining objects were not tried. If ctx ends, Delete also returns an error.
+// Delete deletes the objects of a plan, and calls done with each result. Calls of done don't overlap. If the server
+// refuses one deletion, Delete continues with the other objects. An error explains why Delete stopped early. Delete
+// also returns an error if ctx ends.
 func (p *Pruner) Delete(ctx context.Context, plan *Plan, done func(Result)) error {
 	client, err := newClient(p.Deletions)
 	if err != nil {
@@ -72,7 +72,7 @@ type run struct {
 	givenUp int // number of objects in a row whose retries ended without an outcome
 }
 
-// nextDeleter returns the deleter of the next object. While objects are given up, it has a shorter timeout.
+// nextDeleter returns the deleter for the next object. If the run gave up on the last object, the timeout is shorter.
 func (r *run) nextDeleter() *deleter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,8 +83,8 @@ func (r *run) nextDeleter() *deleter {
 	return &d
 }
 
-// note reports a result to done. note returns the reason to stop the run, or nil. A server that doesn't respond
-// doesn't respond about the next object, too.
+// note reports a result to done. It returns the reason to stop the run, or nil. If a server doesn't respond, further
+// requests are useless.
 func (r *run) note(result Result) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,11 +21,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 )
 
-// Saver writes objects into the files of a directory, from which kubectl create restores them. Saver is safe for
-// concurrent use.
+// Saver writes objects into files of one directory. kubectl create can restore the objects from these files. Saver is
+// safe for concurrent use.
 type Saver struct{ dir string }
 
-// NewSaver returns a Saver for a directory that exists.
+// NewSaver returns a Saver that writes into an existing directory.
 func NewSaver(dir string) (*Saver, error) {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
@@ -34,7 +34,7 @@ func NewSaver(dir string) (*Saver, error) {
 	return &Saver{dir: dir}, err
 }
 
-// Try returns an error if no file can be written.
+// Try returns an error if the Saver can't write files.
 func (s *Saver) Try() error {
 	file, err := os.CreateTemp(s.dir, ".genname-*.part")
 	if err != nil {
@@ -43,8 +43,8 @@ func (s *Saver) Try() error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// save writes an object into a file, and returns when the file is on the disk. save replaces a file of the same
-// object from an interrupted run. Files of other objects have other names, because the name contains the UID.
+// save writes an object into a file, and syncs the file to the disk. save overwrites the object's file from an
+// interrupted run. File names contain the UID, so two objects never share a file.
 func (s *Saver) save(o Object, raw []byte) error {
 	name, err := fileName(o)
 	if err != nil {
@@ -82,15 +82,15 @@ func (s *Saver) sync() error {
 }
 
 var (
-	// noYAML is a character that JSON can have, and YAML can't. JSONToYAML reads the JSON as YAML.
+	// noYAML matches characters that JSON permits and YAML doesn't. JSONToYAML reads the JSON as YAML.
 	noYAML          = regexp.MustCompile(`[\x7f-\x9f\x{feff}\x{fffe}\x{ffff}]`)
 	unsafeCharacter = regexp.MustCompile(`[^A-Za-z0-9.-]`)
-	// uids are the UIDs of Kubernetes. A server that isn't Kubernetes' own could send a path.
+	// uids matches the UIDs of Kubernetes. Another server could send a file path as a UID.
 	uids = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 )
 
-// maxPart is the longest generated name. Other names are truncated to it, so that the file name has at most 233
-// characters. The UID is whole.
+// maxPart is the length of the longest generated name. fileName truncates longer names to it, but not the UID. So a
+// file name has at most 233 characters.
 const maxPart = 63
 
 // fileName returns the name of an object's file.
@@ -107,8 +107,7 @@ func fileName(o Object) (string, error) {
 	return name + "_" + o.UID + ".yaml", nil
 }
 
-// restorable returns an object as YAML that kubectl create accepts. restorable checks that the YAML has the same
-// content.
+// restorable returns an object as YAML that kubectl create accepts. It checks that the YAML has the content of raw.
 func restorable(kind schema.GroupKind, raw []byte) ([]byte, error) {
 	object := &unstructured.Unstructured{}
 	if err := decodejson.Unmarshal(raw, &object.Object); err != nil {
@@ -143,8 +142,8 @@ func restorable(kind schema.GroupKind, raw []byte) ([]byte, error) {
 	return append([]byte(comment(kind)), made...), nil
 }
 
-// comment returns the comment at the beginning of a file. comment explains the effect of a restore. The server drops
-// the status of a new object, except for a Workflow, whose type has no status subresource.
+// comment returns the comment at the beginning of a file, which explains the effect of a restore. The server drops the
+// status of a new object. A Workflow keeps its status, because its type has no status subresource.
 func comment(kind schema.GroupKind) string {
 	text := "# Saved by kubectl genname prune. To restore the object, run kubectl create -f with this file.\n"
 	switch {
@@ -160,8 +159,8 @@ func comment(kind schema.GroupKind) string {
 	return text
 }
 
-// forgetUID removes the selector and the labels that the server derived from the UID and the name of a Job. The
-// server refuses a new Job with the values of another UID. Without them, it adds new ones.
+// forgetUID removes the selector and the labels that the server derived from a Job's UID and name. The server refuses a
+// new Job with labels for another UID. If they are missing, the server adds new ones.
 func forgetUID(job *unstructured.Unstructured) {
 	if manual, _, _ := unstructured.NestedBool(job.Object, "spec", "manualSelector"); manual {
 		return

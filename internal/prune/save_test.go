@@ -27,8 +27,8 @@ func saver(t *testing.T) *Saver {
 	return s
 }
 
-// An object is read and saved before its DELETE, whose precondition is the resourceVersion of that read. After a
-// conflict it is read and saved again.
+// Prune reads and saves an object before its DELETE. The DELETE's precondition is the resourceVersion of the saved
+// object. After a conflict, prune reads and saves the object again.
 func TestSaveBeforeEachDelete(t *testing.T) {
 	server := &responses{of: map[string]handlers{"GET": versions(3), "DELETE": {conflict, nil, success}}}
 	d := newDeleter(t, server)
@@ -55,7 +55,7 @@ func TestSaveBeforeEachDelete(t *testing.T) {
 	}
 }
 
-// An interrupt after an object was saved leaves the object. The next run replaces the file.
+// After an interrupt, prune doesn't delete an object that it has already saved. The next run replaces the file.
 func TestInterruptAfterSaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
@@ -87,7 +87,7 @@ func TestInterruptAfterSaving(t *testing.T) {
 	})
 }
 
-// An object that is not saved is not deleted.
+// Prune doesn't delete an object that it can't save.
 func TestNothingIsDeletedUnsaved(t *testing.T) {
 	missing := saver(t)
 	if err := os.Remove(missing.dir); err != nil {
@@ -130,8 +130,8 @@ func TestNothingIsDeletedUnsaved(t *testing.T) {
 
 const existsText = `{"kind":"ConfigMap","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1","resourceVersion":"8","creationTimestamp":"2026-11-22T10:00:00Z"}}`
 
-// A name is one file in the directory, whatever characters it has. A name without a generateName can have 253 of them,
-// and a file system often permits no more than 255 bytes.
+// Each name gives one file in the directory, whatever characters the name has. Names that aren't generated can have 253
+// characters. File systems often permit at most 255 bytes.
 func TestFileName(t *testing.T) {
 	pool := &Pool{Resource: configMaps}
 	for name, want := range map[string]string{
@@ -150,8 +150,8 @@ func TestFileName(t *testing.T) {
 	}
 }
 
-// The comment of a file promises what its restore does. Workflows have no status subresource, so that a create keeps
-// their status, and a finished one is never started again.
+// The comment in a file describes the effect of a restore. Workflows have no status subresource, so a restored Workflow
+// keeps its status. A finished Workflow doesn't start again.
 func TestCommentOfASavedRun(t *testing.T) {
 	for kind, want := range map[schema.GroupKind]string{
 		{Group: "batch", Kind: "Job"}: `# Restoring this Job starts it again.
@@ -182,7 +182,7 @@ func TestSavedPodWasDebugged(t *testing.T) {
 	}
 }
 
-// Any content is the same when it is read from the file.
+// Any object that is read from its file has the same content.
 func TestSavedContentIsTheSame(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		data := rapid.MapOf(rapid.String(), rapid.String()).Draw(rt, "data")

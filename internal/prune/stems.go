@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// refusedByStem are the types whose loss stops or destroys something else. A name with a stem says little about its
-// object: node-1 and web-2 have one, too.
+// refusedByStem are the types whose deletion can stop Pods or destroy other objects. A stem is weak evidence: node-1
+// and web-2 have stems, too.
 var refusedByStem = map[schema.GroupResource]string{
 	{Resource: "nodes"}:                  "their Pods would be deleted, too",
 	{Resource: "namespaces"}:             "all objects in them would be deleted, too",
@@ -45,10 +45,10 @@ var refusedByStem = map[schema.GroupResource]string{
 	{Group: "velero.io", Resource: "backups"}: "Velero makes them again (use velero backup delete)",
 }
 
-// Projects are the namespaces of OpenShift under another name.
+// Projects is the OpenShift resource that shows namespaces under another name.
 var Projects = schema.GroupResource{Group: "project.openshift.io", Resource: "projects"}
 
-// RefusedByStem returns why objects of a type can't be chosen by their stem, or "".
+// RefusedByStem returns the reason why prune can't choose objects of a type by their stem, or "".
 func RefusedByStem(resource schema.GroupResource) string { return refusedByStem[resource] }
 
 var (
@@ -56,8 +56,8 @@ var (
 	replicaSets = schema.GroupResource{Group: "apps", Resource: "replicasets"}
 )
 
-// stemOf returns the named stem to which an object belongs, or "". An object with a generated name belongs to its
-// generateName.
+// stemOf returns the object's stem if the user named it, or "". An object with a generated name has no stem, because it
+// belongs to its generateName.
 func (r *rules) stemOf(o *object.Object) string {
 	prefix := stem.Of(o.Name).Prefix
 	if !r.named[prefix] || derive.GeneratedFrom(o.Name, o.GenerateName) {
@@ -66,7 +66,7 @@ func (r *rules) stemOf(o *object.Object) string {
 	return prefix
 }
 
-// other returns the prefix of an object for a comparison with the named ones.
+// other returns an object's prefix, to compare it with the prefixes that the user named.
 func (r *rules) other(o *object.Object) string {
 	if r.criteria.Stem {
 		return stem.Of(o.Name).Prefix
@@ -74,8 +74,8 @@ func (r *rules) other(o *object.Object) string {
 	return o.GenerateName
 }
 
-// isActive reports whether an object works at the moment, although nothing of it runs: a Lease that is held, a
-// ReplicaSet with replicas, or a release of Helm that is no old revision.
+// isActive reports whether an object is in active use: a Lease that is held, a ReplicaSet with replicas, or a current
+// revision of a Helm release.
 func (r *rules) isActive(o *object.Object) bool {
 	switch r.resource.GroupResource() {
 	case leases:
@@ -106,7 +106,7 @@ func isHeld(raw []byte, now time.Time) bool {
 	return spec.Holder != "" && (spec.Seconds == 0 || last < 0 || now.Unix() <= last+spec.Seconds+skew)
 }
 
-// skew is how far the clock of the holder of a Lease can be behind the server's, in seconds.
+// skew is the largest clock difference in seconds between a Lease's holder and the server that prune tolerates.
 const skew = 60
 
 func hasReplicas(raw []byte) bool {
@@ -118,18 +118,18 @@ func hasReplicas(raw []byte) bool {
 	return err != nil || set.Spec.Replicas == nil || *set.Spec.Replicas > 0 || set.Status.Replicas > 0
 }
 
-// needsRaw reports whether a decision needs more of an object than its metadata.
+// needsRaw reports whether the rules need the whole object, and not only its metadata.
 func (r *rules) needsRaw() bool {
 	return r.finishes || r.criteria.Stem && ShowsActive(r.resource.GroupResource())
 }
 
-// ShowsActive reports whether an object of a type shows whether it works at the moment.
+// ShowsActive reports whether the content of a type's objects shows if they are active.
 func ShowsActive(resource schema.GroupResource) bool {
 	return resource == leases || resource == replicaSets
 }
 
-// compareStems compares objects by the number or the time at the end of their names, the newest first. Numbers and
-// times are not compared with each other.
+// compareStems compares objects by the number or the time at the end of their names, the newest first. It doesn't
+// compare numbers with times.
 func compareStems(a, b Object) int {
 	one, other := stem.Of(a.Name), stem.Of(b.Name)
 	if one.Kind != other.Kind {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// chosenByStem returns the names that a plan of a stem has.
+// chosenByStem returns the names of the objects that a plan with Criteria.Stem deletes.
 func chosenByStem(t *testing.T, target Target, criteria Criteria, objects ...object.Object) (chosen string, left map[v1alpha1.PruneReason]int64) {
 	t.Helper()
 	for i, o := range objects {
@@ -25,7 +25,7 @@ func chosenByStem(t *testing.T, target Target, criteria Criteria, objects ...obj
 	return strings.ReplaceAll(strings.Join(found, " "), "ns/", ""), left
 }
 
-// A stem has the names that end in a number, a time or the like. Generated names belong to their generateName.
+// The names of a stem end in a number, a time or the like. An object with a generated name belongs to its generateName.
 func TestMembersOfAStem(t *testing.T) {
 	named := func(name string) object.Object { return object.Object{Name: name} }
 	got, _ := chosenByStem(t, Target{configMaps, []string{"backup-"}}, Criteria{},
@@ -36,7 +36,7 @@ func TestMembersOfAStem(t *testing.T) {
 	}
 }
 
-// Of objects of one second, the one with the largest number is the newest.
+// If objects have the same creation time, the object with the largest number is the newest.
 func TestKeepTheLargestNumber(t *testing.T) {
 	one := 1
 	got, _ := chosenByStem(t, Target{configMaps, []string{"run-"}}, Criteria{Keep: &one},
@@ -46,7 +46,7 @@ func TestKeepTheLargestNumber(t *testing.T) {
 	}
 }
 
-// What works at the moment stays.
+// Prune leaves active objects alone.
 func TestActiveObjects(t *testing.T) {
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	lease, set, secret := typeOf("coordination.k8s.io", "Lease", "leases"), typeOf("apps", "ReplicaSet", "replicasets"), typeOf("", "Secret", "secrets")
@@ -83,8 +83,8 @@ func TestActiveObjects(t *testing.T) {
 	}
 }
 
-// A release of Helm keeps its deployed revision, or else its last one, and those in progress. Without any, Helm has lost
-// the release.
+// Prune keeps the deployed revision of a Helm release, or its last revision if none is deployed. It also keeps
+// revisions in progress. Without a revision, Helm can't find the release.
 func TestLastRevision(t *testing.T) {
 	for statuses, want := range map[string]string{
 		"deployed failed superseded":                   "x-2 x-3",
@@ -106,7 +106,7 @@ func TestLastRevision(t *testing.T) {
 	}
 }
 
-// A stem deletes no type that runs Pods, or on which other objects depend.
+// With a stem, prune deletes no type that runs Pods or on which other objects depend.
 func TestTypesRefusedByStem(t *testing.T) {
 	refused := func() (names []string) {
 		for resource := range refusedByStem {

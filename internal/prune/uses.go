@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// usable are the types whose objects Pods use by name. Nothing in such an object shows that a Pod uses it.
+// usable are the types that Pods refer to by name. Their objects don't show which Pods use them.
 var usable = []schema.GroupResource{
 	{Resource: "configmaps"},
 	{Resource: "secrets"},
@@ -32,7 +32,7 @@ var usable = []schema.GroupResource{
 
 func isUsable(pool *Pool) bool { return slices.Contains(usable, pool.Resource.GroupResource()) }
 
-// user is a type whose objects are Pods, or have a template of Pods, or name objects that Pods or proxies get.
+// user is a type whose objects refer to usable objects by name. Most of them are Pods or have a Pod template.
 type user struct {
 	census.Resource
 	path []string // path of the Pod's spec, or of another field that has the names
@@ -52,8 +52,8 @@ var users = []user{
 	newUser("networking.k8s.io", "Ingress", "ingresses"),                 // proxies read annotations, too
 }
 
-// naming are the types of other controllers whose objects make runs later, as CronJobs do, or name certificates, values
-// of charts or disks.
+// naming are types of other controllers whose objects can name usable objects. Some of them start Pods later, as
+// CronJobs do. Others name certificates, chart values or disks.
 var naming = map[schema.GroupResource]bool{
 	{Group: "actions.github.com", Resource: "autoscalingrunnersets"}:        true,
 	{Group: "argoproj.io", Resource: "workflowtemplates"}:                   true,
@@ -71,8 +71,8 @@ var naming = map[schema.GroupResource]bool{
 	{Group: "kubevirt.io", Resource: "virtualmachines"}:                     true,
 }
 
-// usersOf returns the users, with those types of the server that make Pods later, such as queued runs, or that name
-// objects. Velero's types make no Pods.
+// usersOf returns users, and those types of the server that can create Pods later or name usable objects. Velero's
+// types create no Pods.
 func usersOf(types []census.Resource) []user {
 	all := slices.Clone(users)
 	for _, r := range types {
@@ -85,7 +85,7 @@ func usersOf(types []census.Resource) []user {
 	return all
 }
 
-// IsUser reports whether objects of a type of Kubernetes use others by name.
+// IsUser reports whether users contains this type.
 func IsUser(of schema.GroupResource) bool {
 	return slices.ContainsFunc(users, func(u user) bool { return u.GroupResource() == of })
 }
@@ -95,19 +95,19 @@ func newUser(group, kind, resource string, path ...string) user {
 	return user{census.Resource{GroupVersionResource: gvr, Kind: kind, Namespaced: true}, path}
 }
 
-// uses has the texts in the specs of Pods that can be names of objects of the plan.
+// uses has the texts from Pod specs and other users that can be names of the plan's objects.
 type uses struct {
 	from     user
 	prefixes []string
 	names    map[[2]string]bool // by namespace, and name or UID
 	began    time.Time          // when the users were listed
 	took     time.Duration      // how long that took
-	// skipped are the types that can't be listed.
+	// skipped are the types that prune can't list.
 	skipped []v1alpha1.Skipped
 }
 
-// usesOf lists the Pods and other runs that have not finished, and the templates of Pods, and returns the objects of
-// the plan that they use.
+// usesOf lists Pods, Pod templates, other unfinished runs, and other users. It returns the names in them that can be
+// names of the plan's objects.
 func (p *Pruner) usesOf(ctx context.Context, reader *census.Reader, pools []*Pool) (*uses, error) {
 	found := &uses{names: map[[2]string]bool{}, began: time.Now()}
 	for _, pool := range pools {
@@ -140,9 +140,9 @@ func (p *Pruner) usesOf(ctx context.Context, reader *census.Reader, pools []*Poo
 	return found, nil
 }
 
-// visit records each text with one of the prefixes, in whatever field. So it also finds names in fields of later
-// versions, in arguments and in environment variables. It also records the owners, because Kubernetes deletes the
-// objects of a deleted owner.
+// visit records each text that begins with a prefix, in any field. So it also finds names in arguments, in environment
+// variables, and in fields of later versions. It also records owners, because Kubernetes deletes an object if its owner
+// is deleted.
 func (u *uses) visit(o *object.Object) error {
 	if status := statusOf(u.from.Resource, o.Raw); status.Done() {
 		return nil
@@ -173,16 +173,16 @@ func (u *uses) visit(o *object.Object) error {
 	return err
 }
 
-// has reports whether an object is in use.
+// has reports whether another object uses o.
 func (u *uses) has(o Object) bool {
 	in := o.Pool.Namespace
 	return isUsable(o.Pool) && (u.names[[2]string{in, o.Name}] || u.names[[2]string{in, o.UID}])
 }
 
-// usesValid is how long the uses of a plan are believed. A list of users takes at most a tenth of the time of a run.
+// usesValid is the shortest time before prune lists the users again. Lists take at most a tenth of a run's time.
 const usesValid = time.Minute
 
-// isUsed reports whether an object of a plan is in use by now.
+// isUsed reports whether another object now uses an object of the plan.
 func (p *Pruner) isUsed(ctx context.Context, plan *Plan, o Object) (bool, error) {
 	if u := plan.uses; time.Since(u.began) > max(usesValid, 10*u.took) {
 		now, err := p.usesOf(ctx, plan.reader, plan.Pools)
@@ -200,8 +200,8 @@ func (p *Pruner) isUsed(ctx context.Context, plan *Plan, o Object) (bool, error)
 	return plan.uses.has(o), nil
 }
 
-// keepOfJobs moves the Pods whose Job exists to those that are left. It lists the Jobs, after the Pods. So a Job that
-// is not in the list doesn't exist.
+// keepOfJobs leaves the Pods alone whose Job exists. It lists the Jobs after the Pods. So if a Job is missing in the
+// list, it doesn't exist.
 func (p *Pruner) keepOfJobs(ctx context.Context, reader *census.Reader, all []*Pool) error {
 	found := map[uint64]bool{}
 	for _, pool := range all {
@@ -223,7 +223,7 @@ func (p *Pruner) keepOfJobs(ctx context.Context, reader *census.Reader, all []*P
 	return nil
 }
 
-// refresh takes the version that was read.
+// refresh updates the object to the version that a GET has read.
 func (o *Object) refresh(found *object.Object) {
 	o.ResourceVersion = found.ResourceVersion
 	if o.job != nil {
@@ -231,7 +231,7 @@ func (o *Object) refresh(found *object.Object) {
 	}
 }
 
-// checkJob reads the Job of a Pod. It returns the outcome if the Job exists.
+// checkJob reads the Job of a Pod. If the Job exists, checkJob returns the outcome.
 func (d *deletion) checkJob(ctx context.Context) (*Result, error) {
 	job := Object{Pool: &Pool{Resource: census.Jobs, Namespace: d.object.Pool.Namespace}, Name: d.object.job.Name}
 	found, err := d.by.client.get(ctx, job)

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// podSpecs are specs that use run-22222, each in another field. The last ones use nothing.
+// podSpecs are Pod specs. Those with the value true use run-22222, each in another field.
 var podSpecs = map[string]bool{
 	`{"volumes":[{"configMap":{"name":"run-22222"}}]}`:                                           true,
 	`{"volumes":[{"projected":{"sources":[{"secret":{"name":"run-22222"}}]}}]}`:                  true,
@@ -34,7 +34,7 @@ var podSpecs = map[string]bool{
 	`null`:                                                                                       false,
 }
 
-// using returns a server with three ConfigMaps and the users of the first.
+// using returns a Pruner with a server that has three ConfigMaps. lists contains the users of the first ConfigMap.
 func using(t *testing.T, lists map[string]string, criteria Criteria) *Pruner {
 	t.Helper()
 	server := serve(3, generated)
@@ -42,7 +42,7 @@ func using(t *testing.T, lists map[string]string, criteria Criteria) *Pruner {
 	return server.pruner(t, criteria)
 }
 
-// list sets the lists of the other types, by their path. A list can be the reason of a refusal.
+// list sets the server's lists of other types, by path. Instead of a list, a value can be the reason of a refusal.
 func (p *prunable) list(lists map[string]string) {
 	p.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
 		list := lists[r.URL.Path]
@@ -60,7 +60,7 @@ func (p *prunable) list(lists map[string]string) {
 	}
 }
 
-// plan plans, and returns the number of objects in use.
+// used makes a plan, and returns the number of objects in use.
 func used(t *testing.T, p *Pruner) (n int64, skipped []v1alpha1.Skipped) {
 	t.Helper()
 	plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{"run-"}}}, nil)
@@ -78,7 +78,7 @@ func list(namespace, fields string) string {
 		namespace, fields)
 }
 
-// Every field of a Pod's spec counts.
+// Prune finds a name in every field of a Pod's spec.
 func TestFieldsThatUse(t *testing.T) {
 	for spec, want := range podSpecs {
 		n, _ := used(t, using(t, map[string]string{"/api/v1/pods": list("ns", `"spec":`+spec)}, Criteria{}))
@@ -88,7 +88,7 @@ func TestFieldsThatUse(t *testing.T) {
 	}
 }
 
-// Pods and Jobs that have finished use nothing. Users in other namespaces use other objects.
+// Finished Pods and Jobs use nothing. Pods use only objects in their own namespace.
 func TestUsers(t *testing.T) {
 	const spec = `{"serviceAccountName":"run-22222"}`
 	template := `"spec":{"template":{"spec":` + spec + `}}`
@@ -131,7 +131,7 @@ func TestUsers(t *testing.T) {
 	}
 }
 
-// A name of a key has less of a long generateName than a name of the server, and is in use, too.
+// For a key, a name has fewer bytes of a long generateName than a server's name. Prune finds its users, too.
 func TestUsersOfLongNames(t *testing.T) {
 	long := strings.Repeat("x", 60)
 	names := []string{long[:53] + "bbbbbccccc", long[:58] + "bbbbb"}
@@ -152,7 +152,7 @@ func TestUsersOfLongNames(t *testing.T) {
 	}
 }
 
-// Objects in use take no place among the newest that --keep keeps.
+// --keep doesn't count objects in use among the newest objects.
 func TestKeepBesideUsed(t *testing.T) {
 	one := 1
 	p := using(t, map[string]string{"/api/v1/pods": list("ns", `"spec":{"x":"run-22224"}`)}, Criteria{Keep: &one})
@@ -166,8 +166,8 @@ func TestKeepBesideUsed(t *testing.T) {
 	}
 }
 
-// A plan has the types that the user has no permission to list, or about which a load balancer responds. Any other error
-// is the error of the plan, because objects might be in use.
+// The plan names the types that the user has no permission to list, or for which a load balancer responds. After any
+// other error there is no plan, because objects might be in use.
 func TestUsersThatCannotBeListed(t *testing.T) {
 	for reason, want := range map[string]v1alpha1.SkipReason{"Forbidden": "forbidden", "NotFound": "notFound"} {
 		_, skipped := used(t, using(t, map[string]string{"/apis/apps/v1/deployments": reason}, Criteria{}))
@@ -181,8 +181,8 @@ func TestUsersThatCannotBeListed(t *testing.T) {
 	}
 }
 
-// During a long run, the users are listed again. An object in use by now stays. A list that fails ends the run, unless it
-// failed before.
+// During a long run, prune lists the users again. It leaves an object alone if the new list shows a user. If a list
+// fails that succeeded before, the run ends.
 func TestUsersDuringARun(t *testing.T) {
 	const failed, path = "/api/v1/pods", "/apis/apps/v1/deployments"
 	for later, want := range map[string]string{
@@ -229,7 +229,7 @@ func TestUsersDuringARun(t *testing.T) {
 	}
 }
 
-// Of a type that Pods don't use by name, no users are listed.
+// Prune lists users only for types that Pods use by name.
 func TestOnlyUsableTypesHaveUsers(t *testing.T) {
 	server := serve(0, nil)
 	var paths []string
@@ -245,7 +245,7 @@ func TestOnlyUsableTypesHaveUsers(t *testing.T) {
 	}
 }
 
-// A prefix is missing if no object has this generateName, also if names look like it.
+// A prefix is missing if no object has it as its generateName, even if names begin with it.
 func TestMissingPrefixes(t *testing.T) {
 	server := serve(2, func(i int) metav1.ObjectMeta {
 		o := generated(i)
