@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -117,19 +118,20 @@ func readLine(from io.Reader) (line string, err error) {
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	s := shell(t, server.Admin(), "default")
-	for signal, code := range map[syscall.Signal]int{
+	for sent, code := range map[syscall.Signal]int{
 		syscall.SIGTERM: 7, syscall.SIGINT: 1, syscall.SIGHUP: 5, syscall.SIGQUIT: 6, syscall.SIGUSR1: 8, syscall.SIGUSR2: 9,
 	} {
-		t.Run(signal.String(), func(t *testing.T) {
+		t.Run(sent.String(), func(t *testing.T) {
 			t.Parallel()
+			signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // under nohup, wrap would inherit that it is ignored
 			cmd := exec.CommandContext(t.Context(), harness.Plugin(t), "wrap", "--", "bash", "-c",
-				fmt.Sprintf(`trap 'exit %d' %d; echo ready; while :; do sleep 0.1; done`, code, int(signal)))
+				fmt.Sprintf(`trap 'exit %d' %d; echo ready; while :; do sleep 0.1; done`, code, int(sent)))
 			cmd.Env = s.Env
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without a terminal
 			if _, err := readLine(start(t, cmd)); err != nil {
 				t.Fatal(err)
 			}
-			if err := cmd.Process.Signal(signal); err != nil {
+			if err := cmd.Process.Signal(sent); err != nil {
 				t.Fatal(err)
 			}
 			var exit *exec.ExitError
