@@ -10,15 +10,14 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// counts are the counts of one pool. Because there can be a million pools, counts is small. The key of a pool is only
-// in the index, extra data is allocated on demand, and times are Unix seconds. Numbers have 32 bits, because no
-// server has two billion objects.
+// counts are the counts of one pool. There can be a million pools, so counts is small. Only the index has a pool's key.
+// Extra data is allocated on demand, and times are Unix seconds. 32 bits are enough for each number, because no server
+// has two billion objects.
 type counts struct {
 	names, generated, chosen int32
 	recent                   [Spans]int32
 	oldest, newest           uint32 // 0 if unknown
-	// bounded and alike are true while all creators are bounded by replicas, or are controllers of
-	// one kind.
+	// bounded is true while replicas bound all creators. alike is true while all creators are controllers of one kind.
 	bounded, alike bool
 	declared       bool // it was created for a generateName
 	stem           stemState
@@ -27,7 +26,7 @@ type counts struct {
 	*extra
 }
 
-// stemState tells the pools of stems apart. A stem that had enough names once stays shown. It is one byte for memory.
+// stemState shows whether a pool belongs to a stem. Once it has enough names, it stays shown. A byte saves memory.
 type stemState uint8
 
 const (
@@ -36,13 +35,13 @@ const (
 	shownStem
 )
 
-// origin is a creator without the name of the controller, which differs most.
+// origin is a creator without its controller's name. Many objects share an origin, but few share a controller's name.
 type origin struct {
 	apiVersion, kind, manager string
 	certain, hasID            bool
 }
 
-// extra are the counts that few pools have.
+// extra has the counts that only few pools need.
 type extra struct {
 	creators      hashes           // if there are several creators
 	raw           map[uint64]int32 // number of objects by the hash of their generateName, if it can be truncated
@@ -59,7 +58,7 @@ func (c *counts) more() *extra {
 	return c.extra
 }
 
-// add counts an object. created is the prefix of the pool if the object is the first.
+// add counts an object. created is the pool's prefix if this object is the first object of the pool.
 func (c *counts) add(r *Rules, o *object.Object, created string, m Member) {
 	c.addCreator(o, created)
 	c.names++
@@ -93,8 +92,8 @@ func (c *counts) add(r *Rules, o *object.Object, created string, m Member) {
 	c.newest = max(c.newest, m.created)
 }
 
-// remove removes an object from the counts. After the oldest or newest object is removed, the time of the oldest
-// or newest object is unknown. o is nil if the caller no longer has the object. Its generateName stays then.
+// remove removes an object from the counts. If it was the oldest or the newest object, that time becomes unknown. o is
+// nil if the caller no longer has the object. The counts then keep its generateName.
 func (c *counts) remove(r *Rules, m Member, o *object.Object) {
 	c.names--
 	if m.is(generated) {
@@ -189,7 +188,7 @@ func (c *counts) creatorHashes() hashes {
 	return one
 }
 
-// pool returns a pool without its key.
+// pool returns the counts as a Pool without a Key.
 func (c *counts) pool(clientGenerated bool) Pool {
 	p := Pool{
 		Names: int64(c.names), Generated: int64(c.generated),
@@ -224,7 +223,7 @@ func (c *counts) pool(clientGenerated bool) Pool {
 	return p
 }
 
-// kind is a kind as owner references name it.
+// kind is a kind as it is written in owner references.
 type kind struct{ apiVersion, kind string }
 
 var boundByReplicas = map[kind]bool{
@@ -237,7 +236,7 @@ var boundByReplicas = map[kind]bool{
 // hashes is a sorted set of hashes.
 type hashes []uint64
 
-// add adds a hash, unless the set has too many.
+// add adds a hash, unless the set is full.
 func (h *hashes) add(hash uint64) {
 	at, found := slices.BinarySearch(*h, hash)
 	if !found && len(*h) < maxHashes {
@@ -245,14 +244,14 @@ func (h *hashes) add(hash uint64) {
 	}
 }
 
-// addCreator adds a creator, unless it is unknown.
+// addCreator adds the hash of a creator, unless the creator is unknown.
 func (h *hashes) addCreator(from origin, name string) {
 	if from.kind != "" || from.manager != "" {
 		h.add(from.hash(name))
 	}
 }
 
-// seed is the seed of all hashes, so that hashes of several sets can be compared.
+// seed is the seed of all hashes. So hashes from different sets are comparable.
 var seed = maphash.MakeSeed()
 
 // hash returns the hash of a controller, or of a manager if there is no controller.
@@ -263,8 +262,8 @@ func (o origin) hash(name string) uint64 {
 	return maphash.Comparable(seed, [4]string{o.apiVersion, o.kind, name, o.manager})
 }
 
-// shared returns text in the memory of another text if that begins with it, as the name of a Job
-// does with the prefix of its Pods.
+// shared returns text. If of begins with text, the result uses the memory of of. For example, the prefix of a Job's
+// Pods begins with the Job's name.
 func shared(text, of string) string {
 	if strings.HasPrefix(of, text) {
 		return of[:len(text)]

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// MinEvident is the smallest number of client-generated names that makes a prefix, even if Rules.MinCount is lower.
+	// MinEvident is the lower bound for Rules.MinCount.
 	MinEvident = 10
-	// minSymbols is the smallest number of different characters of the alphabet that client-generated names use.
-	// Kubernetes puts hashes into names as decimal numbers with ten other letters
-	// (k8s.io/apimachinery/pkg/util/rand.SafeEncodeString). Hexadecimal hashes would have 15. The chance
-	// of fewer than 16 different characters in fifty random ones is two in a million.
+	// minSymbols is the smallest number of different characters in client-generated suffixes. Hashes in names have
+	// fewer characters. Kubernetes writes a hash as a decimal number with ten other letters
+	// (k8s.io/apimachinery/pkg/util/rand.SafeEncodeString). A hexadecimal hash would have 15. Fifty random characters
+	// have fewer than 16 different ones in two of a million cases.
 	minSymbols = 16
 )
 
-// evidence describes the names of a pool whose objects have no generateName. evidence shows whether a client has
-// generated the suffixes itself, with the generator that API servers use. TestFalseAlarms calculates and measures how
-// often other names look the same.
+// evidence describes the names of a pool whose objects have no generateName. It shows whether a client has generated
+// the suffixes with the generator of the API server. TestFalseAlarms calculates and measures how often other names look
+// generated.
 type evidence struct {
 	others          int32                    // names of objects with another generateName
 	symbols         uint32                   // a bit for each character of the alphabet that was seen
@@ -55,8 +55,8 @@ func (e *evidence) add(o *object.Object) {
 	copy(e.suffix[:], suffix)
 }
 
-// convinces reports whether the names probably come from a client's own generator. others is the number of names
-// with the same beginning whose last five letters and digits are not all in the server's alphabet.
+// convinces reports whether a client probably generated the names. others counts similar names that can't be generated:
+// their last five characters are letters and digits, but not all in the server's alphabet.
 func (e *evidence) convinces(count, others, minCount int64) bool {
 	own := count - int64(e.others)
 	return own >= max(minCount, MinEvident) &&
@@ -66,11 +66,11 @@ func (e *evidence) convinces(count, others, minCount int64) bool {
 }
 
 // increase reports whether the names increase with the creation time, as counters and times do. Then fewer than a
-// quarter of the steps decrease. Ten random names look like this in 1 of 75 cases, and twenty in 1 of 33,000.
+// quarter of the steps decrease. Random names do this, too: ten names in 1 of 75 cases, twenty in 1 of 33,000.
 func (e *evidence) increase() bool { return e.rises > 3*e.declines }
 
-// isDerived reports whether a name is the name of the object's owner, alone or with a hash. So the name is no further
-// one that can be taken. The hash has more than five letters and digits. Exactly five are a suffix.
+// isDerived reports whether a name is the name of the object's owner, alone or with a hash. No client has generated
+// such a name. A hash has more than five letters and digits. Exactly five are a generated suffix.
 func isDerived(name, owner string) bool {
 	rest, ok := strings.CutPrefix(name, owner)
 	if !ok || owner == "" {
@@ -80,7 +80,7 @@ func isDerived(name, owner string) bool {
 	return rest == "" || len(rest) > names.SuffixLength && isPlain(rest)
 }
 
-// isPlain reports whether text is of [a-z0-9].
+// isPlain reports whether text has only characters of [a-z0-9].
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') {
@@ -90,8 +90,8 @@ func isPlain(text string) bool {
 	return true
 }
 
-// otherStem returns a name without its last five characters, if these are in [a-z0-9] and not all in the server's
-// alphabet. Otherwise otherStem returns "".
+// otherStem returns a name without its last five characters if they are in [a-z0-9], but not all in the server's
+// alphabet. Otherwise it returns "".
 func otherStem(name string) string {
 	cut := len(name) - names.SuffixLength
 	_, _, generated := names.Split(name)

@@ -16,13 +16,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// tails is a way to generate the last five characters of names.
+// tails generates the last five characters of names.
 type tails struct {
 	name string
 	make func(random *randv2.Rand, i int) string // of the i-th name
 }
 
-// from returns tails of uniform and independent symbols.
+// from returns tails of independent random characters, each with the same probability.
 func from(name, symbols string) tails {
 	return tails{name, func(random *randv2.Rand, _ int) string {
 		var tail [names.SuffixLength]byte
@@ -38,7 +38,7 @@ const (
 	letters = "abcdefghijklmnopqrstuvwxyz"
 )
 
-// otherTails returns tails that the evidence must distinguish from those of a generator.
+// otherTails returns tails that evidence must not mistake for generated suffixes.
 func otherTails(t *testing.T) []tails {
 	words := wordsOf(t, "../../LICENSE")
 	return []tails{
@@ -62,7 +62,7 @@ func otherTails(t *testing.T) []tails {
 
 func tailOf(text string) string { return text[max(0, len(text)-names.SuffixLength):] }
 
-// wordsOf returns the ends of the words of a text that are long enough.
+// wordsOf returns the last five letters of each word in a file, if the word is long enough.
 func wordsOf(t *testing.T, path string) (ends []string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -74,8 +74,8 @@ func wordsOf(t *testing.T, path string) (ends []string) {
 	return ends
 }
 
-// measured returns how many of the prefixes, each with n names with such tails, look like those of a
-// generator. The creation times are random, but those of counters are in order.
+// measured counts the prefixes whose n names with these tails look generated. The creation times are random. For
+// counters, they are in the order of the names.
 func measured(of tails, prefixes, n int) (evident int) {
 	random := randv2.New(randv2.NewPCG(1, 2))
 	for range prefixes {
@@ -104,7 +104,7 @@ func measured(of tails, prefixes, n int) (evident int) {
 	return evident
 }
 
-// Other names with the tails of docs/internals/audit-engine.md don't look like those of a generator.
+// Names with the tails of docs/internals/audit-engine.md don't look generated.
 func TestFalseAlarms(t *testing.T) {
 	for _, of := range otherTails(t) {
 		if n := measured(of, 20_000, 10); n > 0 {
@@ -113,7 +113,7 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// isDerived recognizes an owner's name, and an owner's name and a hash.
+// isDerived recognizes an owner's name, with or without a hash.
 func TestIsDerived(t *testing.T) {
 	for name, test := range map[string]struct {
 		object, owner string
@@ -134,7 +134,7 @@ func TestIsDerived(t *testing.T) {
 	}
 }
 
-// Names that consist of a controller's name and a hash are not generated, however they look.
+// A controller's name with a hash is not a generated name, whatever the hash looks like.
 func TestHashesOfOwners(t *testing.T) {
 	for owner, want := range map[string]bool{"": true, "stem": true, "other": true, "st": false} {
 		s := New(jobs, &Rules{})

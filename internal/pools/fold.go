@@ -8,8 +8,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// CreatorKind is the kind of the controllers that created some objects, or the field manager if there are no
-// controllers.
+// CreatorKind is the kind of controller that created some objects, or their field manager if they have no controller.
 type CreatorKind struct{ Kind, Manager string }
 
 // CreatorKindOf returns the kind of a creator.
@@ -20,17 +19,17 @@ func CreatorKindOf(c object.Creator) CreatorKind {
 	return CreatorKind{Manager: c.Manager}
 }
 
-// Fold counts the objects of one namespace and creator that are in no pool that counts.
+// Fold counts objects of one namespace and creator. They are in no pool, or in a pool that doesn't count.
 type Fold struct {
 	Namespace string
 	CreatorKind
 	Names int64
-	// Prefixes is the number of pools in the fold. Objects with fixed names are in none. Largest is the pool with the
-	// most names, and has only its Key and Names.
+	// Prefixes is the number of pools in the fold. An object with a fixed name belongs to no pool. Largest is the pool
+	// with the most names. Only its Key and Names are set.
 	Prefixes int64
 	Largest  Pool
 	Recent   [Spans]int64
-	// Managers has the numbers of names by field manager, of at most a thousand field managers.
+	// Managers has the number of names for each field manager, for up to 1,000 field managers.
 	Managers map[string]int64
 	Leftovers
 
@@ -43,7 +42,7 @@ type foldKey struct {
 	CreatorKind
 }
 
-// Owners returns the hashes of the controllers. They are valid in this process only.
+// Owners returns the hashes of the controllers. They are valid only in this process.
 func (f *Fold) Owners() []uint64 {
 	slices.Sort(f.owners)
 	f.owners = slices.Compact(f.owners)
@@ -53,11 +52,11 @@ func (f *Fold) Owners() []uint64 {
 
 const (
 	maxManagers = 1000
-	// fewOwners is the number of owners below which repeated owners stay.
+	// fewOwners is the smallest number of owners for which own removes duplicates.
 	fewOwners = 1 << 10
 )
 
-// own adds controllers, and names by their field manager.
+// own adds hashes of controllers, and a number of names that a field manager has created.
 func (f *Fold) own(owners []uint64, manager string, names int64) {
 	if f.owners = append(f.owners, owners...); len(f.owners) >= 2*max(f.distinct, fewOwners) {
 		f.Owners()
@@ -105,8 +104,8 @@ func NewFold(namespace string, creator CreatorKind) *Fold {
 	return &Fold{Namespace: namespace, CreatorKind: creator, Managers: map[string]int64{}}
 }
 
-// Folds returns the folds of the set, in no order. All pools that don't count go to a fold first, so that no more
-// objects can be added. Without Rules.Folds, there are none.
+// Folds returns the folds of the set, in no order. First it moves each pool that doesn't count to a fold, so the caller
+// can't add objects afterwards. Without Rules.Folds, there are no folds.
 func (s *Set) Folds() (all []*Fold) {
 	if !s.rules.Folds {
 		return nil
@@ -131,7 +130,7 @@ func (s *Set) foldOf(namespace string, creator CreatorKind) *Fold {
 	return f
 }
 
-// foldObject counts an object that is in no pool.
+// foldObject counts an object that belongs to no pool.
 func (s *Set) foldObject(o *object.Object) {
 	if !s.chooses(o) {
 		return
@@ -171,20 +170,21 @@ func (s *Set) foldPool(i uint32, key poolKey) {
 	s.drop(i, key, c)
 }
 
-// Unordered makes the set keep all pools to the end, for a list in any order. It must be called before Add.
+// Unordered lets the set accept a list in any order. It keeps all pools until the end. Call it before Add.
 func (s *Set) Unordered() { s.unordered = true }
 
-// IsMisfolded reports whether pools were folded, and then the list was not in the order of names. Then the list must
-// be read again with Unordered.
+// IsMisfolded reports whether the set had folded pools before it found that the list was not in the order of names.
+// Then the caller must read the list again with Unordered.
 func (s *Set) IsMisfolded() bool { return s.misfolded }
 
-// pass is a pool, or names that show that a pool isn't generated, until the list has passed the prefix.
+// pass is an entry that waits until the list has passed its prefix: a pool, or names that show that a pool isn't
+// generated.
 type pass struct {
 	prefix string
 	isStem bool
 }
 
-// begin returns the beginning of all names in the pool. Names with a longer suffix have less of a long generateName.
+// begin returns the text with which all names in the pool begin. A key's names have fewer bytes of a long generateName.
 func (p pass) begin() string {
 	if p.isStem {
 		return p.prefix
@@ -192,7 +192,7 @@ func (p pass) begin() string {
 	return derive.EffectivePrefix(p.prefix)
 }
 
-// precedes reports whether an object is before the last one in the order of the keys in etcd, NAMESPACE/NAME.
+// precedes reports whether an object belongs before the last object, in the order of etcd's keys (NAMESPACE/NAME).
 func (s *Set) precedes(o *object.Object) bool {
 	if o.Namespace == s.at.namespace {
 		return o.Name < s.at.name
@@ -200,8 +200,8 @@ func (s *Set) precedes(o *object.Object) bool {
 	return s.at.namespace != "" && o.Namespace+"/" < s.at.namespace+"/"
 }
 
-// pass folds the pools that a list has passed with the next object. A list is in the order of namespaces and names. So
-// all names with a prefix follow one another, and the prefixes that the list has not passed begin the last name.
+// pass folds the pools that a list has passed when it comes to an object. A list has the order of namespaces and names,
+// so all names with a prefix follow one another. The last name begins with each prefix that the list has not passed.
 func (s *Set) pass(o *object.Object) {
 	switch {
 	case s.unordered:

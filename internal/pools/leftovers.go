@@ -8,29 +8,29 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
-// Leftovers are objects that Kubernetes should have deleted. They are counted only with Rules.Leftovers.
+// Leftovers are objects that Kubernetes should have deleted. A set counts them only with Rules.Leftovers.
 type Leftovers struct {
-	// Jobs has the Job of each Pod without a controller, as JobHash. Such a Pod is orphaned if its Job doesn't exist.
-	// Pods that are being deleted are left out.
+	// Jobs has the JobHash of the Job of each Pod without a controller. Such a Pod is orphaned if its Job doesn't
+	// exist. Pods that are being deleted are left out.
 	Jobs []uint64
-	// Deleting is the number of objects whose deletion was requested. The first request was at the time Since, which is
-	// zero if it is unknown.
+	// Deleting is the number of objects whose deletion was requested. Since is the time of the first request, or zero
+	// if the time is unknown.
 	Deleting int64
 	Since    time.Time
-	// Finalizers has the numbers of these objects by finalizer, of at most 8 finalizers.
+	// Finalizers has the number of these objects for each finalizer, for up to 8 finalizers.
 	Finalizers []Held
 }
 
-// Held is the number of objects that a finalizer holds.
+// Held is the number of objects whose deletion waits for a finalizer.
 type Held struct {
 	Finalizer string
 	Names     int64
 }
 
-// maxFinalizers limits the finalizers that are counted per pool.
+// maxFinalizers limits the number of finalizers per pool.
 const maxFinalizers = 8
 
-// JobHash returns a hash of a Job, which is valid in this process only.
+// JobHash returns a hash of a Job. The hash is valid only in this process.
 func JobHash(namespace string, job object.JobRef) uint64 {
 	return maphash.Comparable(seed, [3]string{namespace, job.Name, job.UID})
 }

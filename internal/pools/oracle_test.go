@@ -27,7 +27,7 @@ var (
 	longer = regexp.MustCompile(`^[bcdfghjklmnpqrstvwxz2456789]{6,}$`)
 )
 
-// oracle counts the objects of one type in a simpler way than a Set: it keeps them all.
+// oracle counts the objects of one type. It is simpler than a Set because it keeps all objects.
 type oracle struct{ Rules }
 
 func (r oracle) count(objects []object.Object) []Pool {
@@ -67,8 +67,8 @@ func (r oracle) count(objects []object.Object) []Pool {
 
 func cut(text string, length int) string { return text[:min(len(text), length)] }
 
-// prefixOf is object.PoolOf for texts without characters of several bytes. A pool of a generateName and of names that
-// look generated has no naming yet.
+// prefixOf does the same as object.PoolOf for ASCII texts. It returns no naming if the name looks generated, because
+// the naming depends on the other names.
 func prefixOf(o object.Object) (string, object.Naming) {
 	begin := ""
 	if match := five.FindStringSubmatch(o.Name); match != nil {
@@ -159,7 +159,7 @@ func (r oracle) evidence(members []object.Object, others int) bool {
 	return n >= max(10, r.MinCount) && 20*n >= 19*int64(len(members)+others) && len(symbols) >= 16 && up <= 3*down
 }
 
-// some draws objects that often share their prefixes, creators and times. Names are different.
+// some draws objects with different names. Many objects share a prefix, a creator or a time.
 func some(t *rapid.T) []object.Object {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	text := func(symbols string, n int) string {
@@ -253,8 +253,7 @@ func TestSetCountsLikeOracle(t *testing.T) {
 	})
 }
 
-// Every object is in a pool that counts or in a fold, in whatever order a server lists the objects. The pools are those
-// without folds.
+// Every object is in a pool that counts or in a fold, for any order of a list. Folds don't change the pools that count.
 func TestFolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules, objects := someRules(t), some(t)
@@ -298,8 +297,8 @@ func TestFolds(t *testing.T) {
 	})
 }
 
-// The name of a create with a key has 53 bytes of a long generateName. So a list can pass a prefix before all of its
-// names.
+// A name for a key has only 53 bytes of a long generateName. So a list can pass a prefix before it has passed all names
+// of the pool.
 func TestFoldsOfALongPrefix(t *testing.T) {
 	prefix := strings.Repeat("x", 53) + "b"
 	s := New(jobs, &Rules{Folds: true})
@@ -310,7 +309,8 @@ func TestFoldsOfALongPrefix(t *testing.T) {
 	}
 }
 
-// Names that show that a prefix isn't client-generated must not be lost in a list that comes back to their namespace.
+// Some names show that a client didn't generate a prefix. A list that comes back to a namespace must be read again, so
+// that the set doesn't lose such names.
 func TestPassedOthers(t *testing.T) {
 	s := New(jobs, &Rules{Folds: true})
 	for _, o := range []object.Object{
@@ -323,8 +323,7 @@ func TestPassedOthers(t *testing.T) {
 	}
 }
 
-// Objects that are removed leave the numbers of those that are left, and objects that change count
-// as they are.
+// After Remove, the numbers are those of the objects that are left. After Update, an object counts as it now is.
 func TestRemoveAndUpdate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules, objects := someRules(t), some(t)
@@ -374,7 +373,7 @@ func TestRemoveAndUpdate(t *testing.T) {
 	})
 }
 
-// numbers are what removing an object keeps exact.
+// numbers returns the values of pools that stay exact when an object is removed.
 func numbers(pools []Pool) (all []string) {
 	for _, p := range pools {
 		all = append(all, fmt.Sprint(p.Key, p.Names, p.Generated, p.Recent))
@@ -382,7 +381,7 @@ func numbers(pools []Pool) (all []string) {
 	return all
 }
 
-// No name and no generateName puts an object into a pool that it isn't in.
+// Whatever its name and generateName are, an object is only in the pool of its own prefix.
 func FuzzOf(f *testing.F) {
 	f.Add("a-bcdfg", "a-")
 	f.Add("a-bcdfghjklm", "a-")

@@ -28,27 +28,27 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// GarbagePercent is the share of garbage at which a program that counts pools collects it. The counts stay in use, and
-// can be most of the memory. So there is little garbage. Four times as many garbage collections cost little, and leave
-// a quarter of it.
+// GarbagePercent is the value of GOGC for a program that counts pools. Most of its memory can be counts, which stay in
+// use. So a collection finds little garbage. At this value, four times as many collections cost little, and the garbage
+// needs a quarter of the memory.
 const GarbagePercent = 25
 
 const (
-	// Spans is the number of times in Rules.Since.
+	// Spans is the length of Rules.Since.
 	Spans = 2
-	// MaxRawPrefixes limits the different generateNames that are counted per pool.
+	// MaxRawPrefixes limits the number of different generateNames that a pool counts.
 	MaxRawPrefixes = maxHashes
 
 	maxHashes = 64 // limits the different creators, too
-	// maxGenerateNames limits the generateNames that are kept per pool.
+	// maxGenerateNames limits the number of generateNames that a pool keeps.
 	maxGenerateNames = 8
-	// FewestOfStem is the smallest number of names with which a stem is a row of a report.
+	// FewestOfStem is the smallest number of names that a stem needs for a row in a report.
 	FewestOfStem = 20
-	// Other is the prefix that stands for the pools of a namespace above Rules.Limit.
+	// Other is the prefix of the pool for objects whose prefixes exceed Rules.Limit.
 	Other = ""
 )
 
-// Key identifies a name pool. A generateName and a stem with one prefix are two pools.
+// Key identifies a name pool. A generateName and a stem with the same text are two pools.
 type Key struct {
 	schema.GroupResource
 	// Namespace is empty for cluster-scoped objects. Prefix is the effective prefix, at most 58 bytes, or a stem.
@@ -71,36 +71,35 @@ type Pool struct {
 	Version string
 	// Names is the number of objects in the pool. Names includes terminating objects, and suffixes of any length.
 	Names int64
-	// Generated is the number of Names whose generateName has the prefix. RawPrefixes is the number of their different
-	// generateNames, up to MaxRawPrefixes. Only a prefix of 58 bytes can have several generateNames. If it has several,
-	// GenerateNames has the first eight of these generateNames in byte order. Otherwise GenerateNames is nil.
+	// Generated is the number of Names with a generateName that has the prefix. RawPrefixes is the number of different
+	// generateNames, up to MaxRawPrefixes. Only a prefix of 58 bytes can have several generateNames. GenerateNames then
+	// has the first eight of them in byte order. Otherwise GenerateNames is nil.
 	Generated     int64
 	RawPrefixes   int
 	GenerateNames []string
-	// Recent has the number of Names created since each time in Rules.Since.
+	// Recent has the number of Names that were created since each time in Rules.Since.
 	Recent [Spans]int64
 	// Oldest and Newest are the first and the last creationTimestamp of the objects, or zero if unknown.
 	Oldest, Newest time.Time
-	// Creator is the creator of the newest object. HasCreationID is true if that object has a creation
-	// ID of this plugin. Creators is the number of different creators, up to 64.
+	// Creator is the creator of the newest object. HasCreationID is true if that object has this plugin's creation ID.
+	// Creators is the number of different creators, up to 64.
 	Creator       object.Creator
 	HasCreationID bool
 	Creators      int
-	// ClientGenerated is true if no object has a generateName with the prefix, and the names show that
-	// a client generated them.
+	// ClientGenerated is true if no object has a generateName with the prefix, but the names show that a client
+	// generated them.
 	ClientGenerated bool
-	// ReplicaBounded is true if all creators are controllers that limit the objects by replicas, or
-	// Services, which have EndpointSlices.
+	// ReplicaBounded is true if every creator limits its number of objects: a controller with replicas, or a Service,
+	// whose objects are EndpointSlices.
 	ReplicaBounded bool
-	// OwnerKind is the kind of the objects' controllers, if each object has a controller and all controllers have the
-	// same kind. Otherwise OwnerKind is empty. If OwnerKind is set, Owners has hashes of the controllers, which are
-	// valid in this process only.
+	// OwnerKind is the kind of the objects' controllers. It is empty if an object has no controller, or if the kinds
+	// differ. If OwnerKind is set, Owners has the hashes of the controllers. The hashes are valid only in this process.
 	OwnerKind string
 	Owners    []uint64
 	Leftovers
 }
 
-// timeOf returns the time of Unix seconds. 0 means unknown.
+// timeOf converts Unix seconds to a time. 0 means unknown.
 func timeOf(seconds uint32) time.Time {
 	if seconds == 0 {
 		return time.Time{}
@@ -111,44 +110,45 @@ func timeOf(seconds uint32) time.Time {
 // Windows are the lengths of decaying windows, in increasing order.
 var Windows = [...]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}
 
-// Weighed has the sums of the weights of creates and deletes in each of Windows. An event of now has the weight 1, and
-// an event of one window length ago has the weight 1/e. A sum divided by Days is a rate per day.
+// Weighed has sums of weights for created and deleted objects, in each of Windows. An event that happens now has the
+// weight 1. After one window length its weight is 1/e. A sum divided by Days is a rate per day.
 type Weighed [len(Windows)]struct{ Creates, Deletes float64 }
 
-// Days returns the length of a window in days, some seconds after its beginning, where each time has its weight.
+// Days returns the effective length of a window in days, seconds after the window began. It weighs times as Weighed
+// does.
 func Days(window time.Duration, seconds float64) float64 {
 	return window.Hours() / 24 * -math.Expm1(-seconds/window.Seconds())
 }
 
-// Row has a name pool and its counts, of a list or of a watch.
+// Row has a name pool and its counts from a list or a watch.
 type Row struct {
 	Pool Pool
-	// Followed reports whether events are counted, so it is false for a list. If Followed is false, all fields except
-	// Pool are empty.
+	// Followed reports whether a watch counts the events. For a list, Followed is false, and all fields except Pool are
+	// empty.
 	Followed bool
 	Since    time.Time // time from which events count; Weighed doesn't include the first create of a new name pool
 	Began    time.Time // when the type was counted, which is before Since for a new name pool
 	At       time.Time // time to which the events count
-	// Creates and Deletes count the events since the time Since. Both numbers are lower bounds if Gaps is above 0. Gaps
-	// is the number of lists after lost events.
+	// Creates and Deletes count events since the time Since. Gaps is the number of lists after lost events. If Gaps is
+	// above 0, Creates and Deletes are lower bounds.
 	Creates, Deletes int64
 	Gaps             int
 	Weighed          Weighed
-	// Peak is the largest number of names since the first event, or 0 if there was none.
+	// Peak is the largest number of names since the first event, or 0 without events.
 	Peak int64
 }
 
-// Near is the prefix most like a named one that has no names. The zero value is no prefix.
+// Near is the prefix most similar to a named prefix that has no names. The zero value means that no prefix is similar.
 type Near struct {
 	Prefix string
-	// IsObject is true if the named prefix is the name of an object with the prefix.
+	// IsObject is true if the named prefix is the full name of an object with the prefix Prefix.
 	IsObject bool
 
 	distance int
 	names    int64
 }
 
-// Offer records a prefix with a number of names if it is nearer to a named prefix than all earlier ones.
+// Offer records a prefix if it is nearer to the named prefix than all earlier prefixes. count is its number of names.
 func (n *Near) Offer(named, prefix string, count int64) {
 	near := Near{Prefix: prefix, distance: distance(named, prefix), names: count}
 	in, _, _ := names.Split(named)
@@ -164,8 +164,8 @@ func (n *Near) Offer(named, prefix string, count int64) {
 	}
 }
 
-// distance returns the number of bytes that differ between two prefixes. distance ignores dashes at the end. A prefix
-// that begins with the named one is as near as one typing error.
+// distance returns the number of bytes in which two prefixes differ, without dashes and dots at their ends. If prefix
+// begins with named, the distance is 1, as for one typing error.
 func distance(named, prefix string) int {
 	typed, whole := strings.TrimRight(named, "-."), strings.TrimRight(prefix, "-.")
 	if typed != whole && strings.HasPrefix(prefix, named) {

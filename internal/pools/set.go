@@ -18,20 +18,20 @@ import (
 type Rules struct {
 	Selector labels.Selector // selects pools by their objects; nil selects all
 	Prefixes map[string]bool // effective prefixes that count even if no generateName has them
-	// MinCount is the smallest number of client-generated names that makes a prefix. MinEvident is its minimum.
+	// MinCount is the smallest number of client-generated names for which a pool counts. It is at least MinEvident.
 	MinCount int64
 	Since    [Spans]int64 // an object that was created since then is recent; Unix seconds, 0 for none
-	// Limit is the largest number of prefixes. Objects with further prefixes count as Other. 0 means no limit.
+	// Limit is the largest number of prefixes. Objects with more prefixes count as Other. 0 means no limit.
 	Limit int
-	// MinStem is the smallest number of names of a stem that counts. 0 is FewestOfStem.
+	// MinStem is the smallest number of names for which a stem counts. 0 means FewestOfStem.
 	MinStem int64
-	// Folds makes a set count the objects outside of pools that count in folds. A set with folds can't remove objects.
+	// Folds makes a set count the objects outside of counting pools, in folds. Such a set can't remove objects.
 	Folds bool
-	// Leftovers makes a set count orphaned objects and those that are being deleted. Such a set can't remove objects.
+	// Leftovers makes a set count orphaned objects and objects that are being deleted. It then can't remove objects.
 	Leftovers bool
 }
 
-// Set counts the objects of one resource type by name pool. One goroutine can use a set at a time.
+// Set counts the objects of one resource type by name pool. It is not safe for concurrent use.
 type Set struct {
 	rules      *Rules
 	resource   schema.GroupVersionResource
@@ -40,33 +40,33 @@ type Set struct {
 	last       *namespacePools // the namespace of the last object, because lists are sorted by namespace
 	chunks     [][]counts
 	free       []uint32
-	// others counts names that end in five letters and digits which are not all in the server's alphabet. Such a name
-	// is never in a pool. The key is a hash of the namespace and of the text before these characters.
+	// others counts names that can't be generated: they end in five letters and digits that are not all in the server's
+	// alphabet. No pool contains such a name. The key is a hash of the namespace and the text before these characters.
 	others map[uint64]int32
-	// declared and undeclared are the numbers of pools that were created for a generateName, or not.
+	// declared is the number of pools that were created for a generateName. undeclared is the number of other pools.
 	declared, undeclared int
 	overflowed           bool
-	// refused is true if an object without a generateName is in no pool because of the limit. Then the pool of a later
-	// object could lack this one.
+	// refused is true if the limit kept an object without a generateName out of its pool. A pool that is created later
+	// could lack this object.
 	refused bool
 
 	folds map[foldKey]*Fold
 	open  []pass                           // pools that the list has not passed
 	at    struct{ namespace, name string } // the last object
-	// unordered means that only the end of the list has passed a pool. passed means that pools or others were folded
-	// before the end.
+	// unordered means that a list is in no order, so the set keeps all pools until the end. passed means that the set
+	// folded pools or deleted others earlier.
 	unordered, passed, misfolded bool
 }
 
-// namespacePools has the pools of a namespace. Maps of prefixes take 20 bytes less for each pool than one map of
-// namespaces and prefixes.
+// namespacePools has the pools of a namespace. With a map of prefixes in each namespace, a pool needs 20 bytes less
+// than in a single map.
 type namespacePools struct {
 	namespace string
 	index     map[string]uint32 // by prefix
 	stems     map[string]uint32 // by stem
 }
 
-// of returns the pools of a naming.
+// of returns the pools of stems, or all other pools.
 func (in *namespacePools) of(isStem bool) map[string]uint32 {
 	if isStem {
 		return in.stems
@@ -74,10 +74,10 @@ func (in *namespacePools) of(isStem bool) map[string]uint32 {
 	return in.index
 }
 
-// chunk is the number of pools that are allocated at once. A growing slice would need twice the memory.
+// chunk is the number of pools that a set allocates at once. A slice that grows would need twice the memory.
 const chunk = 1 << 10
 
-// Member is how a set counts an object. The zero value is an object in no pool.
+// Member says how a set counts an object. The zero value means that the object is in no pool.
 type Member struct {
 	pool    uint32 // its index and 1 in the upper bits, then properties
 	created uint32 // Unix seconds; 0 if unknown
@@ -92,7 +92,7 @@ const (
 	properties = 4 // their number
 )
 
-// Flag is a property of a member that has no meaning for a set.
+// Flag is a property of a member that the caller sets. The set ignores it.
 type Flag uint32
 
 // Flags of a member. A watch uses them while it reads a list.
@@ -123,8 +123,8 @@ func (m Member) Has(flag Flag) bool { return m.is(uint32(flag)) }
 // Created returns the creation time of the object in Unix seconds, or 0.
 func (m Member) Created() int64 { return int64(m.created) }
 
-// In returns the number of the member's pool. The number identifies the pool while the pool is in the set. ok is
-// false if the object is in no pool.
+// In returns the number of the member's pool. The number is valid as long as the set has the pool. ok is false if the
+// object is in no pool.
 func (m Member) In() (pool uint32, ok bool) { return m.index(), m.pool>>properties != 0 }
 
 // New returns an empty set of a resource type.
@@ -135,13 +135,13 @@ func New(resource schema.GroupVersionResource, rules *Rules) *Set {
 	}
 }
 
-// Objects returns the number of objects that were added and not removed, in a pool or not.
+// Objects returns the number of objects that were added and not removed. Some of them are in no pool.
 func (s *Set) Objects() int64 { return s.objects }
 
-// Overflowed reports whether objects count as Other because there are too many prefixes.
+// Overflowed reports whether some objects count as Other because there are too many prefixes.
 func (s *Set) Overflowed() bool { return s.overflowed }
 
-// Refused reports whether an object without a generateName is in no pool because there are too many prefixes.
+// Refused reports whether the limit of prefixes kept an object without a generateName out of its pool.
 func (s *Set) Refused() bool { return s.refused }
 
 // Add counts an object. The set doesn't keep the object.
@@ -160,7 +160,7 @@ func (s *Set) Add(o *object.Object) Member {
 	return m
 }
 
-// Remove removes an object that Add counted. o is nil if the caller no longer has the object.
+// Remove stops counting an object that Add counted. o is nil if the caller no longer has the object.
 func (s *Set) Remove(m Member, o *object.Object) {
 	s.objects--
 	if o != nil {
@@ -171,8 +171,8 @@ func (s *Set) Remove(m Member, o *object.Object) {
 	}
 }
 
-// Update counts an object that has changed, and can move it into or out of a pool. The zero value of m is an object in
-// no pool. Update doesn't change others, because an object keeps its name.
+// Update counts an object that has changed, and can move it into or out of a pool. m is the zero value if the object
+// was in no pool. Update leaves others as it is, because an object keeps its name.
 func (s *Set) Update(m Member, o *object.Object) Member {
 	now, created := s.member(o)
 	if now = now.With(Flag(m.pool & flags)); now == m {
@@ -187,7 +187,7 @@ func (s *Set) Update(m Member, o *object.Object) Member {
 	return now
 }
 
-// member returns the description of o in the set. created is the prefix of its pool if the pool is new.
+// member returns the Member for an object. If the object's pool is new, created is the pool's prefix.
 func (s *Set) member(o *object.Object) (m Member, created string) {
 	prefix, naming := object.PoolOf(o)
 	m.created = secondsOf(o)
@@ -212,11 +212,11 @@ func (s *Set) chooses(o *object.Object) bool {
 	return s.rules.Selector == nil || s.rules.Selector.Matches(labels.Set(o.Labels))
 }
 
-// BeginList prepares the set for a list, which has all objects.
+// BeginList prepares the set for a list of all objects.
 func (s *Set) BeginList() { s.refused = false }
 
-// find returns the index of a pool, which can be Other. created is its prefix if find has created the pool. Above
-// the limit, find creates no pool: objects with a generateName count as Other, and ok is false for all others.
+// find returns the index of a pool, and creates the pool if needed. created is then its prefix. Above the limit, find
+// creates no pool. For a generateName it returns the pool Other, and otherwise ok is false.
 func (s *Set) find(namespace, prefix string, naming object.Naming) (i uint32, created string, ok bool) {
 	in, isStem, isDeclared := s.inNamespace(namespace), naming == object.ByStem, naming == object.FromGenerateName
 	if i, ok = in.of(isStem)[prefix]; ok {
@@ -281,7 +281,7 @@ func (s *Set) inNamespace(namespace string) *namespacePools {
 	return s.last
 }
 
-// each returns all pools, whether they count or not, with their number.
+// each returns all pools with their numbers, including pools that don't count.
 func (s *Set) each() iter.Seq2[uint32, poolKey] {
 	return func(yield func(uint32, poolKey) bool) {
 		for namespace, in := range s.namespaces {
@@ -302,8 +302,8 @@ func (s *Set) each() iter.Seq2[uint32, poolKey] {
 // poolKey is the key of a pool in its set.
 type poolKey struct{ namespace, prefix string }
 
-// addOther counts a name that can't be client-generated, but looks similar. Such names can show that similar names
-// aren't generated.
+// addOther counts a name in others if the name can't be generated. Such a name can show that a client didn't generate
+// similar names.
 func (s *Set) addOther(o *object.Object, by int32) {
 	hash, counts := OtherOf(o)
 	if !counts {
@@ -317,8 +317,7 @@ func (s *Set) addOther(o *object.Object, by int32) {
 	}
 }
 
-// OtherOf returns a hash of the beginning of a name that can show that similar names aren't generated. counts is false
-// for all other names.
+// OtherOf returns a hash of the name's beginning if the name counts in others. For all other names, counts is false.
 func OtherOf(o *object.Object) (hash uint64, counts bool) {
 	stem := otherStem(o.Name)
 	if stem == "" {
@@ -331,7 +330,7 @@ func otherOf(namespace, stem string) uint64 {
 	return maphash.Comparable(seed, [2]string{namespace, stem})
 }
 
-// All returns the reported pools with names, in no order. A pool is valid until the next iteration.
+// All returns the reported pools that have names, in no order. A pool is valid until the next iteration.
 func (s *Set) All() iter.Seq[*Pool] {
 	return func(yield func(*Pool) bool) {
 		for _, pool := range s.Numbered() {
@@ -342,7 +341,7 @@ func (s *Set) All() iter.Seq[*Pool] {
 	}
 }
 
-// Numbered is like All with the number of each pool, and has pools that became empty, too.
+// Numbered returns the number and the counts of each reported pool, including pools that became empty.
 func (s *Set) Numbered() iter.Seq2[uint32, *Pool] {
 	return func(yield func(uint32, *Pool) bool) {
 		var pool Pool
@@ -355,7 +354,7 @@ func (s *Set) Numbered() iter.Seq2[uint32, *Pool] {
 	}
 }
 
-// Keys returns the keys of all pools, whether they are reported or not.
+// Keys returns the keys of all pools, including pools that aren't reported.
 func (s *Set) Keys() (keys []Key) {
 	resource := s.resource.GroupResource()
 	for i, key := range s.each() {
@@ -365,7 +364,7 @@ func (s *Set) Keys() (keys []Key) {
 	return keys
 }
 
-// Get returns a pool and its number. ok is false if Numbered doesn't have the pool.
+// Get returns a pool and its number. ok is false if Numbered doesn't return the pool.
 func (s *Set) Get(of Key) (number uint32, pool Pool, ok bool) {
 	if number, ok = s.Number(of.Namespace, of.Prefix, of.Naming); ok {
 		pool, ok = s.reported(poolKey{of.Namespace, of.Prefix}, s.get(number))
@@ -373,7 +372,7 @@ func (s *Set) Get(of Key) (number uint32, pool Pool, ok bool) {
 	return number, pool, ok
 }
 
-// reported returns a pool that is reported, or that was reported before it became empty.
+// reported returns a pool if it is reported, or if it is empty and was reported earlier.
 func (s *Set) reported(key poolKey, c *counts) (pool Pool, is bool) {
 	counts, naming := s.decide(key, c)
 	if c.names > 0 {
@@ -387,8 +386,8 @@ func (s *Set) reported(key poolKey, c *counts) (pool Pool, is bool) {
 	return s.pool(key, c, naming), true
 }
 
-// shows reports whether a pool with names is reported, and remembers it if an empty pool doesn't show it. counts is the
-// result of decide.
+// shows reports whether a pool with names is reported. It records this in shown if the pool's other fields wouldn't
+// show it after the pool became empty. counts is the first result of decide.
 func (s *Set) shows(c *counts, counts bool) bool {
 	is, canBeEmpty := counts && c.chosen > 0, !s.rules.Leftovers
 	if is && canBeEmpty && (s.rules.Selector != nil || !c.declared && c.stem == noStem) {
@@ -408,7 +407,7 @@ func (s *Set) Counts(namespace, prefix string, naming object.Naming) bool {
 	return s.shows(c, counts)
 }
 
-// Number returns the number of a pool, whether it counts or not.
+// Number returns the number of a pool, even if the pool doesn't count.
 func (s *Set) Number(namespace, prefix string, naming object.Naming) (number uint32, ok bool) {
 	if in := s.namespaces[namespace]; in != nil {
 		number, ok = in.of(naming == object.ByStem)[prefix]
@@ -416,10 +415,10 @@ func (s *Set) Number(namespace, prefix string, naming object.Naming) (number uin
 	return number, ok
 }
 
-// Names returns the number of objects in a pool, whether it counts or not.
+// Names returns the number of objects in a pool, even if the pool doesn't count.
 func (s *Set) Names(number uint32) int64 { return int64(s.get(number).names) }
 
-// ReplaceOthers replaces the counts of the names of others. The hashes are results of OtherOf.
+// ReplaceOthers replaces others by counts of these hashes. The hashes are results of OtherOf.
 func (s *Set) ReplaceOthers(hashes []uint64) {
 	clear(s.others)
 	for _, hash := range hashes {
@@ -427,7 +426,7 @@ func (s *Set) ReplaceOthers(hashes []uint64) {
 	}
 }
 
-// Forget removes the pools without names for which old returns true. old gets the number of the pool.
+// Forget removes each pool that has no names and for which old returns true.
 func (s *Set) Forget(old func(pool uint32) bool) {
 	for i, key := range s.each() {
 		if c := s.get(i); c.names == 0 && old(i) {
@@ -450,8 +449,8 @@ func (s *Set) drop(i uint32, key poolKey, c *counts) {
 	s.free = append(s.free, i)
 }
 
-// Prefixed returns the number of objects in pools that count, whether the selector chooses them or
-// not, and the number of these that count as Other. without has numbers of objects to leave out, by pool.
+// Prefixed returns the number of objects in counting pools, including objects that the selector doesn't match. other is
+// the number of these objects in Other. Prefixed subtracts the numbers in without, by pool.
 func (s *Set) Prefixed(without map[uint32]int64) (objects, other int64) {
 	for i, key := range s.each() {
 		c := s.get(i)
@@ -467,7 +466,7 @@ func (s *Set) Prefixed(without map[uint32]int64) (objects, other int64) {
 	return objects, other
 }
 
-// decide reports whether a pool counts, and the naming of its names. An empty pool has the naming that it had.
+// decide reports whether a pool counts, and returns its naming. An empty pool keeps its naming.
 func (s *Set) decide(key poolKey, c *counts) (counts bool, naming object.Naming) {
 	isNamed := s.rules.Prefixes[key.prefix]
 	switch {
@@ -498,7 +497,7 @@ func (s *Set) pool(key poolKey, c *counts, naming object.Naming) Pool {
 	return p
 }
 
-// secondsOf returns the creation time of an object as 32-bit Unix seconds, which end in 2106.
+// secondsOf returns an object's creation time in Unix seconds. 32 bits are enough until 2106.
 func secondsOf(o *object.Object) uint32 {
 	if o.Created < 0 || o.Created > math.MaxUint32 {
 		return 0

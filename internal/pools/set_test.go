@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
-// Names that a controller made itself are in no pool.
+// An object's name and generateName show to which pool it belongs.
 func TestOf(t *testing.T) {
 	for _, test := range []struct {
 		name, generateName, prefix string
@@ -34,7 +34,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// A lookup of a pool that doesn't exist changes nothing.
+// If a pool doesn't exist, a lookup of it changes nothing.
 func TestLookup(t *testing.T) {
 	s := New(jobs, &Rules{})
 	if counts := s.Counts("n", "p-", object.ByStem); counts || len(s.namespaces) > 0 {
@@ -42,7 +42,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// Above the limit, the objects of new prefixes count together, and those of known ones as before.
+// Above the limit, objects with new prefixes count in one pool. Objects with known prefixes count as before.
 func TestLimit(t *testing.T) {
 	s := New(jobs, &Rules{Limit: 2})
 	var last Member
@@ -64,7 +64,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// A stem above the limit gets a pool only with a list, because the pool would lack its earlier objects.
+// A stem above the limit gets a pool only from a new list. Otherwise the pool would lack the stem's earlier objects.
 func TestFreedPlace(t *testing.T) {
 	s := New(jobs, &Rules{Limit: 1, MinStem: 1})
 	add := func(name string) Member { return s.Add(&object.Object{Namespace: "n", Name: name}) }
@@ -85,7 +85,7 @@ func TestFreedPlace(t *testing.T) {
 	}
 }
 
-// A truncated prefix is no longer shared when the objects of all other generateNames are deleted.
+// Two generateNames share a truncated prefix until all objects of one generateName are deleted.
 func TestNoLongerShared(t *testing.T) {
 	s, prefix := New(jobs, &Rules{}), strings.Repeat("x", 58)
 	job := func(i int, end string) *object.Object {
@@ -103,7 +103,7 @@ func TestNoLongerShared(t *testing.T) {
 	}
 }
 
-// The memory of a pool bounds an audit of a million prefixes (lab/benchmarks.md).
+// An audit of a million prefixes needs memory for each pool (lab/benchmarks.md). This test limits the memory of a pool.
 func TestMemory(t *testing.T) {
 	const prefixes, most = 125_000, 140
 	s := New(jobs, &Rules{})
