@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
-// accept requests only metadata, in protobuf if the server has it. Some aggregated servers can't send metadata alone,
-// and would respond with 406. Such servers send whole objects instead, of which only the metadata is read.
-// client-go's metadata client requests the same.
+// accept requests only metadata, in protobuf if the server supports it. Some aggregated servers can't send metadata
+// alone, and would respond with 406. So accept also permits whole objects, and the census reads only their metadata.
+// client-go's metadata client sends the same header.
 const accept = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
 	"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
 	"application/json"
@@ -24,7 +24,7 @@ const accept = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList
 // acceptWhole requests whole objects.
 const acceptWhole = "application/json"
 
-// maxErrorBody is how much of the response to a failed request is read.
+// maxErrorBody is the number of bytes that are read from the response to a failed request.
 const maxErrorBody = 1 << 20
 
 // newClient returns a client for all groups. The scan limits the requests in flight, and the server
@@ -44,8 +44,8 @@ func newClient(config *rest.Config) (rest.Interface, error) {
 	return rest.UnversionedRESTClientFor(config)
 }
 
-// errorReader limits the error responses that rest.Request reads into memory. errorReader refuses a 404 that no API
-// server sent.
+// errorReader limits the size of error responses, because rest.Request reads them into memory. errorReader also rejects
+// a 404 that no API server sent.
 type errorReader struct{ transport http.RoundTripper }
 
 func (e errorReader) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -70,12 +70,12 @@ type limitedBody struct {
 	io.Closer
 }
 
-// errForeign is the error of a 404 from a component in front of the API server.
+// errForeign is the error for a 404 that a component in front of the API server sent.
 var errForeign = errors.New("404 Not Found from something that is not an API server")
 
-// verifyNotFound returns an error if a 404 is not about the resource. A load balancer without a
-// backend sends such responses, too. API servers send a Status. kube-apiserver sends plain text for an
-// API group or version that it doesn't serve, with the Audit-Id header.
+// verifyNotFound returns an error if a 404 is not about the resource, for example if a load balancer without a backend
+// sent it. API servers send a Status. For an API group or version that it doesn't serve, kube-apiserver sends plain
+// text with the Audit-Id header.
 func verifyNotFound(resp *http.Response) error {
 	if resp.Header.Get("Audit-Id") != "" {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-// If the conversion webhook of a type fails, the type is read in another version after 15 s. Without one, the type is
-// skipped after two minutes at most.
+// If the conversion webhook of a type fails, the census reads the type in another version after 15 s. If no other
+// version works, the census skips the type after two minutes at most.
 func TestConversionWebhook(t *testing.T) {
 	for _, test := range []struct {
 		broken  string // versions that fail

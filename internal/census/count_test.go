@@ -21,7 +21,7 @@ import (
 
 var configMaps = Resource{schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, "ConfigMap", true}
 
-// countOf counts the ConfigMaps of a, and fails if anything was skipped.
+// countOf counts the ConfigMaps of server a. It fails the test if the scan skipped anything.
 func countOf(t testing.TB, a *fakeapi.Server, s *Scanner) ([]pools.Pool, Summary) {
 	t.Helper()
 	pools, summary := countWithFaults(t, a, s)
@@ -48,20 +48,20 @@ func count(t require, s *Scanner, namespace string, resources ...Resource) ([]po
 	return sorted(counts.All()), summary
 }
 
-// require is a test, or a case of a property.
+// require is implemented by a test, and by one case of a property test.
 type require interface {
 	Context() context.Context
 	Fatal(args ...any)
 }
 
-// naiveCount counts objects in the order of storage without a server.
+// naiveCount counts objects without a server, in the order in which etcd stores them.
 func naiveCount(objects []metav1.ObjectMeta, s *Scanner) []pools.Pool {
 	objects = slices.Clone(objects)
 	slices.SortFunc(objects, func(x, y metav1.ObjectMeta) int { return cmp.Compare(fakeapi.Key(x), fakeapi.Key(y)) })
 	return countInOrder(objects, s)
 }
 
-// countInOrder counts objects without a server. Tests of internal/pools check how it counts.
+// countInOrder counts objects without a server, in the given order. internal/pools tests the counting itself.
 func countInOrder(objects []metav1.ObjectMeta, s *Scanner) []pools.Pool {
 	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadataList"}}
 	for _, o := range objects {

@@ -15,33 +15,33 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// Counts are the name pools and the folds of a scan. Each list has its own set, or each namespace of a divided list,
-// because no name pool is in two of them.
+// Counts has the name pools and the folds of a scan. Each list has a separate set of name pools, because no name pool
+// is in two lists. If a list is divided, each of its namespaces has a set.
 type Counts struct {
 	rules pools.Rules
 	began time.Time
 	mu    sync.Mutex
 	sets  []*pools.Set
 	folds []TypeFold
-	// rulesOf has the rules of each type. A type can be listed some minutes after the beginning, and Rules.Since of the
-	// type is as much later.
+	// rulesOf has the rules of each type. If the scan lists a type minutes after its beginning, the Rules.Since of the
+	// type is later by the same duration.
 	rulesOf map[Resource]*pools.Rules
 	// unordered are the types whose lists are not in the order of names.
 	unordered map[Resource]bool
-	// jobs has the Jobs of Pods without a controller, and whether they exist. If that is unknown, it is nil.
+	// jobs maps each Job of a Pod without a controller to whether the Job exists. It is nil if this is unknown.
 	jobs map[uint64]bool
 }
 
-// TypeFold counts the objects of a type that are in no name pool that counts.
+// TypeFold counts those objects of a type that are in none of the counted name pools.
 type TypeFold struct {
 	Resource Resource
 	Fold     *pools.Fold
 }
 
-// Folds returns the folds of all types, in no order.
+// Folds returns the folds of all types, in no particular order.
 func (c *Counts) Folds() []TypeFold { return c.folds }
 
-// All returns the reported name pools, in no order. A pool is valid until the next iteration.
+// All returns the reported name pools, in no particular order. A pool is valid until the next iteration.
 func (c *Counts) All() iter.Seq[*pools.Pool] {
 	return func(yield func(*pools.Pool) bool) {
 		for _, set := range c.sets {
@@ -56,7 +56,7 @@ func (c *Counts) All() iter.Seq[*pools.Pool] {
 
 // Count counts the names of the resources in one namespace, or in all if namespace is empty. Count always counts
 // cluster-scoped resources. If a list fails, Count skips it and continues with the others. When ctx ends, Count skips
-// all unfinished lists. An error is about the configuration. Count returns it before it sends a request.
+// all unfinished lists. Count returns an error only for an invalid configuration, before it sends a request.
 func (s *Scanner) Count(ctx context.Context, resources []Resource, namespace string) (*Counts, Summary, error) {
 	counts := &Counts{
 		rules: s.rules(), began: time.Now(), rulesOf: map[Resource]*pools.Rules{}, unordered: map[Resource]bool{},
@@ -73,7 +73,7 @@ func (s *Scanner) Count(ctx context.Context, resources []Resource, namespace str
 	return counts, summary, err
 }
 
-// newSet returns the set of a list that has sent its first object.
+// newSet returns a new set for a list whose first object has arrived.
 func (c *Counts) newSet(r Resource) *pools.Set {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +93,7 @@ func (c *Counts) newSet(r Resource) *pools.Set {
 	return set
 }
 
-// rules returns the rules of the name pools that count.
+// rules returns the rules for counting name pools.
 func (s *Scanner) rules() pools.Rules {
 	rules := pools.Rules{
 		Prefixes: map[string]bool{}, MinCount: s.MinCount, MinStem: s.MinStem, Leftovers: true,
@@ -116,7 +116,7 @@ type setVisitor struct {
 	of       *Counts
 	resource Resource
 	set      *pools.Set // nil before the first object
-	jobs     []uint64   // of Pods without a controller
+	jobs     []uint64   // the Jobs of Pods without a controller
 }
 
 // Visit implements Visitor.
@@ -152,7 +152,7 @@ func (v *setVisitor) Commit() {
 	}
 }
 
-// Pods and Jobs are the types of orphaned Pods, and of the Jobs that are gone.
+// Pods and Jobs are the types that the search for orphaned Pods reads. The Job of an orphaned Pod no longer exists.
 var (
 	Pods = Resource{
 		GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "pods"},
@@ -164,12 +164,12 @@ var (
 	}
 )
 
-// Jobs returns the Jobs of Pods without a controller as pools.JobHash, and whether they exist. If the Jobs can't be
+// Jobs maps each Job of a Pod without a controller, as pools.JobHash, to whether the Job exists. If the Jobs can't be
 // listed, Jobs returns nil.
 func (c *Counts) Jobs() map[uint64]bool { return c.jobs }
 
-// findJobs lists the Jobs, after the Pods. So a Job that is not in the list doesn't exist, because Pods are created
-// after their Job. An error is about the configuration.
+// findJobs lists the Jobs after the Pods. Pods are created after their Job, so a Job that is not in the list no longer
+// exists. findJobs returns an error only for an invalid configuration.
 func (c *Counts) findJobs(ctx context.Context, s *Scanner, namespace string) (requests int64, err error) {
 	reader, err := s.Reader()
 	if err != nil {
@@ -181,8 +181,8 @@ func (c *Counts) findJobs(ctx context.Context, s *Scanner, namespace string) (re
 	return reader.scan.server.requests.Load(), nil
 }
 
-// FindJobs lists the Jobs of a namespace, or of all, and sets the keys of existing ones in jobs to true. The keys are
-// from pools.JobHash.
+// FindJobs lists the Jobs of a namespace, or of all namespaces. If the key of a listed Job is in jobs, FindJobs sets
+// its value to true. pools.JobHash returns the keys.
 func (r *Reader) FindJobs(ctx context.Context, namespace string, jobs map[uint64]bool) error {
 	visit := VisitFunc(func(o *object.Object) error {
 		job := pools.JobHash(o.Namespace, object.JobRef{Name: o.Name, UID: o.UID})

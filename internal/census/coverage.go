@@ -9,7 +9,7 @@ import (
 // Skipped is a scope that could not be read, or that every census leaves out.
 type Skipped = v1alpha1.Skipped
 
-// Reason is why a scope was skipped.
+// Reason explains why a scope was skipped.
 type Reason = v1alpha1.SkipReason
 
 // The reasons.
@@ -28,10 +28,10 @@ const (
 	Expired      Reason = "expired"      // the list expired repeatedly
 	Interrupted  Reason = "interrupted"  // the context was done
 	Failed       Reason = "failed"       // anything else
-	Incomparable Reason = "incomparable" // single objects, which duplicates can't compare
+	Incomparable Reason = "incomparable" // single objects that the duplicates command can't compare
 )
 
-// Coverage is the part of a scope that was read.
+// Coverage describes which part of a scope was read.
 type Coverage struct {
 	Types         []Resource // types of the scope
 	Skipped       []Skipped  // with the reasons
@@ -50,7 +50,7 @@ func (c Coverage) Complete() bool {
 	return !slices.ContainsFunc(c.Skipped, func(s Skipped) bool { return !c.mayMiss(s) })
 }
 
-// Read returns the types of which at least a part was read.
+// Read returns the types that were read at least in part.
 func (c Coverage) Read() []Resource {
 	return slices.DeleteFunc(slices.Clone(c.Types), func(r Resource) bool {
 		return slices.ContainsFunc(c.Skipped, func(s Skipped) bool {
@@ -59,8 +59,8 @@ func (c Coverage) Read() []Resource {
 	})
 }
 
-// uncounted are API groups of other servers without objects that anyone can create. These groups have measurements
-// (k8s.io/metrics), or lists that the server computes for each request. A report without these groups is complete.
+// uncounted are API groups of aggregated servers. Users can't create their objects, which are measurements
+// (k8s.io/metrics) or are computed for each request. A report without these groups is complete.
 var uncounted = map[string]bool{
 	"metrics.k8s.io":                true,
 	"custom.metrics.k8s.io":         true,
@@ -70,9 +70,9 @@ var uncounted = map[string]bool{
 	"subresources.kubevirt.io":      true,
 }
 
-// mayMiss reports whether a report is complete without a skipped type. This is true for types that never have
-// generated names. Without a gate, it is also true for types that a scan of all types can't list, or that were deleted
-// meanwhile.
+// mayMiss reports whether a report is complete although a type was skipped. This is always true for types without
+// generated names. Without a gate, it is also true for types that the user didn't name, if the user can't list them, or
+// if they were deleted during the scan.
 func (c Coverage) mayMiss(s Skipped) bool {
 	switch s.Reason {
 	case Excluded:
@@ -90,8 +90,8 @@ func (c Coverage) isPart(s Skipped) bool {
 	return s.Reason == Incomparable || c.Namespace == "" && s.Namespace != ""
 }
 
-// Warned returns the skipped types that get a warning of their own. If the user named no type, it also
-// returns the types of which the user can list no object.
+// Warned returns the skipped types in two lists. Each type in each gets a separate warning. If the user named no type,
+// forbidden has the types that the user has no permission to list.
 func (c Coverage) Warned() (each, forbidden []Skipped) {
 	for _, s := range c.Skipped {
 		switch {

@@ -15,15 +15,15 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 )
 
-// Unmentioned are the types that are listed only if a user names them. Their names are not generated from
-// generateName, and there are many of them.
+// Unmentioned are the types that a census lists only if the user names them. They have many objects, and the names of
+// these objects are not generated from generateName.
 var Unmentioned = []Resource{
 	{schema.GroupVersionResource{Version: "v1", Resource: "events"}, "Event", true},
 	{schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}, "Lease", true},
 }
 
-// copies are the types whose objects another type has, too: Events in their other group, and the Namespaces and RBAC
-// objects of OpenShift under other names.
+// copies are the types whose objects also appear under another type. Events appear in two groups. OpenShift serves
+// Namespaces and RBAC objects under other names, too.
 var copies = map[schema.GroupResource]bool{
 	{Group: "events.k8s.io", Resource: "events"}:                           true,
 	{Group: "project.openshift.io", Resource: "projects"}:                  true,
@@ -33,7 +33,7 @@ var copies = map[schema.GroupResource]bool{
 	{Group: "authorization.openshift.io", Resource: "clusterrolebindings"}: true,
 }
 
-// excluded are the types without objects that have generated names, and the reasons.
+// excluded has the types whose objects never have generated names, and the reasons.
 var excluded = map[schema.GroupResource]string{
 	{Group: "networking.k8s.io", Resource: "ipaddresses"}: "an IPAddress is named after its address; " +
 		"nothing is added to a generateName",
@@ -98,7 +98,7 @@ func undiscovered(err error) ([]Skipped, error) {
 
 var errStale = errors.New("the server behind this API is unavailable")
 
-// causeOf returns the cause of a failed discovery in words for users.
+// causeOf describes the cause of a failed discovery for users.
 func causeOf(err error) error {
 	if errors.As(err, new(discovery.StaleGroupVersionError)) {
 		return errStale
@@ -110,7 +110,7 @@ func countable(r metav1.APIResource) bool {
 	return !strings.Contains(r.Name, "/") && slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "create")
 }
 
-// resourceOf returns the type of r. group is the group of the list with r. r can have another one.
+// resourceOf returns the type of r. group is the group of the list that has r, but r can name another group.
 func resourceOf(group schema.GroupVersion, r metav1.APIResource) Resource {
 	if r.Group != "" {
 		group.Group = r.Group
@@ -121,7 +121,7 @@ func resourceOf(group schema.GroupVersion, r metav1.APIResource) Resource {
 	return Resource{group.WithResource(r.Name), r.Kind, r.Namespaced}
 }
 
-// withoutExcluded removes the excluded types, and returns them with the reasons.
+// withoutExcluded returns the types that are not excluded, and then the excluded types with the reasons.
 func withoutExcluded(resources []Resource) ([]Resource, []Skipped) {
 	var skipped []Skipped
 	kept := slices.DeleteFunc(resources, func(r Resource) bool {
@@ -136,8 +136,8 @@ func withoutExcluded(resources []Resource) ([]Resource, []Skipped) {
 
 // Resolve finds the types that a user names, with the syntax of kubectl get. One argument can have several names,
 // separated by commas. A name is plural, singular or short, and can end in .GROUP or .VERSION.GROUP. Resolve returns
-// each type once, in the version that is named first. Resolve skips only excluded types. The error for an unknown type
-// is that of kubectl.
+// each type once, in the version that is named first. Resolve skips only excluded types. For an unknown type, Resolve
+// returns the same error as kubectl.
 func Resolve(mapper meta.RESTMapper, args []string) ([]Resource, []Skipped, error) {
 	var found []Resource
 	for _, arg := range args {
@@ -155,7 +155,7 @@ func Resolve(mapper meta.RESTMapper, args []string) ([]Resource, []Skipped, erro
 	return found, skipped, nil
 }
 
-// Contains reports whether types have a type, in any version. All versions of a type have the same objects.
+// Contains reports whether types has r, in any version. All versions of a type have the same objects.
 func Contains(types []Resource, r Resource) bool {
 	return slices.ContainsFunc(types, func(other Resource) bool { return other.GroupResource() == r.GroupResource() })
 }
@@ -184,7 +184,7 @@ func resourceFor(mapping *meta.RESTMapping) Resource {
 	return Resource{mapping.Resource, mapping.GroupVersionKind.Kind, namespaced}
 }
 
-// mappingFor resolves an argument of kubectl get, like k8s.io/cli-runtime/pkg/resource.Builder.
+// mappingFor resolves an argument of kubectl get, as Builder in k8s.io/cli-runtime/pkg/resource does.
 func mappingFor(mapper meta.RESTMapper, name string) (*meta.RESTMapping, error) {
 	versioned, resource := schema.ParseResourceArg(name)
 	var kind schema.GroupVersionKind
@@ -204,7 +204,7 @@ func mappingFor(mapper meta.RESTMapper, name string) (*meta.RESTMapping, error) 
 	return nil, NoSuchType{GroupResource: resource}
 }
 
-// NoSuchType is the error of a resource type that the server doesn't have.
+// NoSuchType is the error for a resource type that the server doesn't have.
 type NoSuchType struct {
 	schema.GroupResource
 	more string
@@ -218,8 +218,8 @@ func (e NoSuchType) Error() string {
 	return text + e.more
 }
 
-// Explain adds the reason why an API of the type can't be discovered, or else the type that is most like the unknown
-// one. If the unknown type has a group, the types are compared with their groups.
+// Explain adds the reason why the API of the type can't be discovered. Without such a reason, it adds the most similar
+// type. If the unknown type has a group, Explain compares the types with their groups.
 func (e NoSuchType) Explain(types []Resource, skipped []Skipped) NoSuchType {
 	var names []string
 	for _, r := range types {
@@ -258,7 +258,7 @@ type Resource struct {
 	Namespaced bool
 }
 
-// Path returns the URL path of a list of the resource type. An empty namespace means all.
+// Path returns the URL path of a list of the resource type. An empty namespace means all namespaces.
 func (r Resource) Path(namespace string) []string {
 	path := []string{"apis", r.Group, r.Version}
 	if r.Group == "" {

@@ -66,7 +66,7 @@ func TestDiscoverInPart(t *testing.T) {
 	}
 }
 
-// A type that is named in two versions is one type, in the version that is named first.
+// If the user names a type in two versions, Resolve returns it once, in the version that is named first.
 func TestResolve(t *testing.T) {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, version := range []string{"v1", "v2"} {
@@ -82,7 +82,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// A kind can have a version, and an ambiguous name is no unknown type.
+// A kind can have a version. The error for an ambiguous name differs from the error for an unknown type.
 func TestResolveKinds(t *testing.T) {
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: "a.dev", Version: "v2"}, {Group: "b.dev", Version: "v1"}})
 	for _, kind := range []schema.GroupVersionKind{
@@ -113,7 +113,7 @@ func (f failing) RESTMapping(schema.GroupKind, ...string) (*meta.RESTMapping, er
 	return nil, f.err
 }
 
-// The error of an unknown type names the API that is down, or a similar type of the same group.
+// The error for an unknown type names the API that is down, or a similar type of the same group.
 func TestUnknownType(t *testing.T) {
 	types := []Resource{{GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}}}
 	down := []Skipped{{Group: "metrics.k8s.io", Reason: Undiscovered, Message: "discover metrics.k8s.io/v1beta1: " + errStale.Error()}}

@@ -16,8 +16,8 @@ import (
 const (
 	// divideAbove is the number of objects above which a list can be read namespace by namespace.
 	divideAbove = 20_000
-	// passedPerRequest is the number of objects that a server passes over in the time of one more request.
-	// passedPerRequest was measured with kube-apiserver 1.36: 3 ms per request and 0.14 µs per object.
+	// passedPerRequest is the number of objects that a server can pass over in the time of one more request. With
+	// kube-apiserver 1.36, a request took 3 ms, and each object took 0.14 µs.
 	passedPerRequest = 20_000
 )
 
@@ -26,8 +26,8 @@ var namespaceResource = Resource{
 	Kind:                 "Namespace",
 }
 
-// divide reads a big resource namespace by namespace, or as one list if that is better or the
-// only way.
+// divide reads a big resource namespace by namespace if that is possible and faster. Otherwise, divide reads it as one
+// list.
 func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) (listRead, error) {
 	namespaces, err := s.namespaces(ctx)
 	if err == nil && s.isDividedFaster(big.objects, int64(len(namespaces))) {
@@ -57,8 +57,8 @@ func (s *scan) isDividedFaster(objects, namespaces int64) bool {
 	return objects/2*(objects/size) > namespaces*passedPerRequest
 }
 
-// readEach reads r in each namespace at the resourceVersion of big. failed has the namespaces that
-// could not be read. err is an error that concerns all of them.
+// readEach reads r in each namespace at the resourceVersion of big. failed has the namespaces that could not be read.
+// err is an error that affects all namespaces.
 func (s *scan) readEach(ctx context.Context, r Resource, namespaces []string, big *tooBig) (
 	total listRead, failed map[string]error, err error,
 ) {
@@ -88,7 +88,7 @@ func (s *scan) readEach(ctx context.Context, r Resource, namespaces []string, bi
 	return total, failed, err
 }
 
-// add adds the list of a namespace.
+// add adds the result of one namespace to r.
 func (r *listRead) add(namespace listRead) {
 	r.visitors = append(r.visitors, namespace.visitors...)
 	r.inconsistent = r.inconsistent || namespace.inconsistent

@@ -21,8 +21,8 @@ func smallLists() pageLimits {
 	return limits
 }
 
-// A big type is read namespace by namespace if that is possible. The counts are those of the first
-// page's resourceVersion, whatever happens meanwhile.
+// The scan reads a big type namespace by namespace if that is possible. Whatever changes meanwhile, the counts are
+// correct for the resourceVersion of the first page.
 func TestDivide(t *testing.T) {
 	namespaces := []string{"a", "a-b", "b", "c"}
 	objects := censustest.Population(namespaces, 600)
@@ -87,7 +87,7 @@ func TestFewObjectsNeedOneRequest(t *testing.T) {
 	}
 }
 
-// A namespace that can't be read is skipped. The others count.
+// The scan skips a namespace that it can't read, and counts the others.
 func TestDivideSkipsANamespace(t *testing.T) {
 	namespaces := []string{"a", "a-b", "b", "c"}
 	objects := censustest.Population(namespaces, 600)

@@ -23,12 +23,12 @@ const (
 	longestPause = 8 * time.Second
 )
 
-// newRetrier returns a retrier for the time after a first failure.
+// newRetrier returns a retrier for a request that has failed once.
 func (s *server) newRetrier() *apistatus.Retrier {
 	return apistatus.NewRetrier(firstPause, longestPause, s.retryTimeout)
 }
 
-// wait waits before the next attempt. wait returns an error if there is no next attempt.
+// wait waits before the next attempt. It returns an error if no further attempt is possible.
 func (s *server) wait(ctx context.Context, retrier *apistatus.Retrier, cause error) error {
 	limit := s.retryTimeout
 	if failsToConvert(cause) {
@@ -58,8 +58,8 @@ func transient(ctx context.Context, err error) bool {
 	return !errors.As(err, &bad) && !errors.As(err, &gone) && !errors.As(err, &untrusted) && !isSignal(err)
 }
 
-// isUnreachable reports whether err means that the server is unreachable. There was no response, or a response of
-// a proxy or load balancer.
+// isUnreachable reports whether err means that the server is unreachable. Then there was no response, or a proxy or
+// load balancer sent the response.
 func isUnreachable(err error) bool {
 	code := apistatus.Code(err)
 	return code == 0 || code == http.StatusBadGateway || code == http.StatusServiceUnavailable
@@ -71,14 +71,13 @@ func isSignal(err error) bool {
 	return errors.Is(err, errStartAgain) || errors.As(err, &big)
 }
 
-// timedOut reports whether a request had no response within its time, or within the time that
-// the server gives it.
+// timedOut reports whether a request had no response in time. Either the client or the server ended it.
 func timedOut(err error) bool {
 	var timeout net.Error
 	return apistatus.Code(err) == http.StatusGatewayTimeout || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// ReasonFor returns the reason of an error as the report has it.
+// ReasonFor returns the Reason that the report shows for an error.
 func ReasonFor(err error) Reason {
 	var bad decode.Malformed
 	switch code := apistatus.Code(err); {
@@ -114,20 +113,20 @@ func reasonForCode(code int) Reason {
 	return Failed
 }
 
-// conversionTimeout limits the retries of a request that fails in a conversion webhook. Such webhooks are down for
-// hours more often than for minutes.
+// conversionTimeout limits the retries of a request that fails in a conversion webhook. It is short, because such
+// webhooks are more often down for hours than for minutes.
 const conversionTimeout = 15 * time.Second
 
-// failsToConvert reports whether kube-apiserver could not convert objects to the requested version, because the
-// webhook of their CustomResourceDefinition failed (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion). There is
-// no other sign of it than the message.
+// failsToConvert reports whether kube-apiserver could not convert objects to the requested version, because the webhook
+// of their CustomResourceDefinition failed (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion). Only the message
+// of the error shows this.
 func failsToConvert(err error) bool {
 	return apistatus.Code(err) == http.StatusInternalServerError &&
 		strings.Contains(err.Error(), "conversion webhook for ")
 }
 
-// readOther reads a type in its other versions, until one of them needs no conversion. cause is the error of the
-// preferred version, which readOther returns if all versions fail.
+// readOther reads a type in its other versions, until one of them needs no conversion. If all versions fail, readOther
+// returns cause, which is the error of the preferred version.
 func (s *scan) readOther(
 	ctx context.Context, r Resource, namespace string, cause error,
 ) (read listRead, version string, err error) {

@@ -19,17 +19,17 @@ type Progress struct {
 	Current Resource
 }
 
-// Summary has the sums of a scan.
+// Summary has the totals of a scan, and the types with problems.
 type Summary struct {
 	// Objects is the number of objects in the lists that were read. Requests is the number of all requests.
 	Objects, Requests int64
 	// Skipped are the types that could not be read, in order. The visitors of these types were not committed.
 	Skipped []Skipped
-	// Inconsistent are the names of the types whose lists have pages of different states.
+	// Inconsistent has the names of the types whose pages show different states of the cluster.
 	Inconsistent []string
 }
 
-// Sort sorts the results. They arrived in a random order.
+// Sort sorts the results, which arrive in a random order.
 func (s *Summary) Sort() {
 	slices.SortFunc(s.Skipped, func(a, b Skipped) int {
 		return cmp.Or(
@@ -40,8 +40,8 @@ func (s *Summary) Sort() {
 	slices.Sort(s.Inconsistent)
 }
 
-// ledger has the results of the lists of a scan, which are read in parallel. ledger calls the functions of the
-// caller, one at a time.
+// ledger collects the results of the lists of a scan. The scan reads lists in parallel, but ledger calls the functions
+// of the caller one at a time.
 type ledger struct {
 	mu       sync.Mutex
 	report   func(Progress) // can be nil
@@ -50,7 +50,7 @@ type ledger struct {
 	summary  Summary // without the requests
 }
 
-// commit commits the visitors of a resource type that was first requested at began, and adds its objects.
+// commit commits the visitors of a resource type, and adds its objects. began is the time of the type's first request.
 func (l *ledger) commit(r Resource, read listRead, began time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +65,7 @@ func (l *ledger) commit(r Resource, read listRead, began time.Time) {
 	}
 }
 
-// skip records that err kept a resource type from being read.
+// skip records that a resource type could not be read because of err.
 func (l *ledger) skip(ctx context.Context, r Resource, namespace string, err error) {
 	skipped := SkippedBy(ctx, r, namespace, err)
 	l.mu.Lock()
@@ -73,7 +73,7 @@ func (l *ledger) skip(ctx context.Context, r Resource, namespace string, err err
 	l.summary.Skipped = append(l.summary.Skipped, skipped)
 }
 
-// SkippedBy returns the Skipped of a resource type that could not be read because of err.
+// SkippedBy describes a resource type that could not be read because of err.
 func SkippedBy(ctx context.Context, r Resource, namespace string, err error) Skipped {
 	skipped := Skipped{
 		Group: r.Group, Resource: r.Resource, Namespace: namespace,

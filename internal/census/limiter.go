@@ -11,19 +11,18 @@ import (
 
 const (
 	defaultConcurrency = 4
-	// bigAtOnce is the number of pages of big lists in flight. From 1.34 on, each can take up to 15% of the seats
-	// of the user's priority level, which other users share. Earlier versions count up to ten seats for each page,
-	// and read whole objects (k8s.io/apiserver/pkg/util/flowcontrol/request).
+	// bigAtOnce is the number of pages of big lists in flight. Since 1.34, such a page can take up to 15% of the seats
+	// of a priority level, which users share. Earlier versions count up to ten seats for each page, and read whole
+	// objects (k8s.io/apiserver/pkg/util/flowcontrol/request).
 	bigAtOnce = 2
-	// politePauses is the factor between the duration of a request and the pause of a polite scan after
-	// it.
+	// After each request, a polite scan pauses for politePauses times the duration of the request.
 	politePauses = 9
 )
 
 // limiter limits the requests in flight, and records whether any of them has a response.
 type limiter struct {
 	slots   chan struct{} // one per request that can be in flight
-	big     chan struct{} // a slot for each of them that is a page of a big list
+	big     chan struct{} // one per page of a big list that can be in flight
 	polite  bool
 	resting func(pause time.Duration) // can be nil
 	outage  outage
@@ -47,8 +46,8 @@ func newLimiter(s *Scanner) *limiter {
 	}
 }
 
-// reportedPause is the pause of a polite scan above which the scan reports it. Pages take about a third of a
-// second, so such a pause follows only a server that hung.
+// A polite scan reports each pause that is longer than reportedPause. Pages take about a third of a second, so only a
+// server that hung causes such a pause.
 const reportedPause = 30 * time.Second
 
 // slot is the permission to send one request.

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-// A list whose pages don't end is skipped.
+// The scan skips a list whose pages don't end.
 func TestListsEnd(t *testing.T) {
 	for name, test := range map[string]struct {
 		next     func(n int) int // token of the page after n
@@ -42,8 +42,8 @@ func TestListsEnd(t *testing.T) {
 	}
 }
 
-// A page that is too large is requested again with fewer objects, and the smallest page isn't too large. The limit of a
-// page is lower here, because the race detector reads a MiB per second.
+// If a page is too large, the scan requests it again with fewer objects, until the page is small enough. The test sets
+// a lower limit for pages, because the race detector reads only 1 MiB per second.
 func TestLargeResponses(t *testing.T) {
 	padded := func(w http.ResponseWriter, objects, size int) {
 		w.Header().Set("Content-Type", "application/json")

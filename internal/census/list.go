@@ -14,10 +14,10 @@ import (
 // maxRestarts is the largest number of times that a list is read again from its beginning.
 const maxRestarts = 5
 
-// errStartAgain is the error of a list that can't be continued.
+// errStartAgain is the error of a list that must be read again from its beginning.
 var errStartAgain = errors.New("the list must be started again")
 
-// tooBig is the error of a list that is read faster namespace by namespace.
+// tooBig is the error of a list that is perhaps faster to read namespace by namespace.
 type tooBig struct {
 	objects int64
 	at      string // resourceVersion of the first page
@@ -39,7 +39,7 @@ type list struct {
 	at string
 	// pinned means that the list must be read at this resourceVersion.
 	pinned bool
-	// mayDivide means that a big list ends with the error tooBig, so that it can be divided.
+	// mayDivide means that a big list ends with the error tooBig, so that the scan can divide it.
 	mayDivide bool
 
 	began        time.Time     // when the state of the list was first requested
@@ -82,7 +82,7 @@ func (l *list) read(ctx context.Context, options decode.Options, newVisitor visi
 	}
 }
 
-// state is the state of the list, or empty.
+// state returns the resourceVersion of the list. It is empty if it is unknown or the list is inconsistent.
 func (l *list) state() string {
 	if l.inconsistent {
 		return ""
@@ -99,7 +99,7 @@ func (l *list) restart(ctx context.Context, restarts int, err error) error {
 	return l.scan.server.wait(ctx, l.scan.server.newRetrier(), err)
 }
 
-// get waits for the limiter and requests one page. If it fails, it returns the part that was read.
+// get waits for the limiter and requests one page. If the request fails, get returns the part that was read.
 func (l *list) get(
 	ctx context.Context, q pageRequest, options decode.Options, visit func(*object.Object) error,
 ) (decode.Page, error) {

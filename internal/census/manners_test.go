@@ -57,8 +57,8 @@ func (f *inFlight) waitFor(n int) {
 	}
 }
 
-// Few pages of big lists are in flight, because each takes the seats of many requests. The user can
-// set another number.
+// Only a few pages of big lists are in flight, because each takes the seats of many requests. The user can set another
+// number.
 func TestFewBigPagesAtOnce(t *testing.T) {
 	for concurrency, want := range map[int]int{0: bigAtOnce, 1: 1, 3: 3} {
 		f := inFlight{changed: make(chan struct{})}
@@ -84,8 +84,8 @@ func TestFewBigPagesAtOnce(t *testing.T) {
 	}
 }
 
-// A polite scan sends one request at a time, and waits nine times its duration. Scans that share their
-// turns do so together.
+// A polite scan sends one request at a time, and then pauses for nine times the duration of the request. Scans that
+// share their limits also send one request at a time together.
 func TestPolite(t *testing.T) {
 	const takes = 10 * time.Millisecond
 	var began []time.Time
@@ -117,7 +117,7 @@ func TestPolite(t *testing.T) {
 	}
 }
 
-// A polite scan lists its last types long after the first. Recent objects are those before the list of their type.
+// A polite scan lists its last types long after the first. An object is recent relative to the list of its type.
 func TestRecentBeforeItsList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, now := &fakeapi.Server{}, time.Now()
@@ -145,7 +145,7 @@ func TestRecentBeforeItsList(t *testing.T) {
 	})
 }
 
-// A long pause after a slow request is reported.
+// The scan reports a long pause after a slow request.
 func TestReportsALongPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reported []time.Duration
@@ -186,8 +186,8 @@ func TestOutageIsShared(t *testing.T) {
 	})
 }
 
-// An outage is reported once it has lasted for a while, and its end is reported, too. A single broken
-// connection or an error response is not reported.
+// The scan reports an outage that has lasted for a while, and also its end. The scan doesn't report a single broken
+// connection or an error response.
 func TestReportsAnUnreachableServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reported []string

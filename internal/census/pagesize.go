@@ -11,31 +11,30 @@ const (
 	// firstPage is the size of the first page. Most types have fewer objects. For others, the first page
 	// reports the number of objects.
 	firstPage = 1_000
-	// largestPage is the largest page size, which needs fast pages. largestFromEtcd is the largest page size for
+	// largestPage is the largest page size, which only fast servers get. largestFromEtcd is the largest page size for
 	// servers that read pages from etcd.
 	largestPage     = 25_000
 	largestFromEtcd = 2_000
-	// pagesFromEtcd is the number of pages of a list for servers that read pages from etcd. Such servers decode
-	// whole objects, whose size no response has. But etcd supports up to 8 GiB, and all objects of a list fit
-	// into that. So the server decodes at most 16 MiB per page on average, or the objects of a page of kubectl:
-	// pages of fewer objects than slowestPage saved no memory, and cost requests.
+	// pagesFromEtcd is the least number of pages of a list for servers that read pages from etcd. Such servers decode
+	// whole objects, and no response has their size. But all objects of a list fit into etcd, which supports up to 8
+	// GiB. So the server decodes at most 16 MiB per page on average. No page has fewer objects than slowestPage,
+	// because smaller pages saved no memory, and cost requests.
 	pagesFromEtcd = 512
-	// slowestPage and slowestDivisor limit the reduction of the page size after a slow page. The size stays at
-	// least slowestPage, which is kubectl's page size, and at least a fortieth of the remaining objects. For each
-	// page, the server passes over all remaining objects, which takes about as long as reading a page of that
-	// size.
+	// slowestPage and slowestDivisor limit the reduction of the page size after a slow page. The size stays at least
+	// slowestPage, which is kubectl's page size, and at least a fortieth of the remaining objects. For each page, the
+	// server passes over all remaining objects. That takes about as long as reading a fortieth of them.
 	slowestPage    = 500
 	slowestDivisor = 40
-	// smallestPage is the smallest size after pages failed.
+	// smallestPage is the smallest page size after failed pages.
 	smallestPage = 100
-	// largestBody limits the bytes of metadata of a page. largestBodyFromEtcd is the limit for servers
-	// that read whole objects for it, which are several times larger.
+	// largestBody limits the bytes of metadata of a page. largestBodyFromEtcd is a lower limit for servers that read
+	// whole objects, because a whole object is several times larger than its metadata.
 	largestBody         = 32 << 20
 	largestBodyFromEtcd = 4 << 20
-	// largestRead is the size of a page that is broken off, and requested again with fewer objects. A
-	// page of smallestPage objects has less.
+	// The scan stops reading a page after largestRead bytes, and requests it again with fewer objects. A page of
+	// smallestPage objects always has fewer bytes.
 	largestRead = 1 << 30
-	// pageTime is the server time that pages aim at.
+	// pageTime is the time that a server should need for one page.
 	pageTime = time.Second / 3
 	// step is the largest factor between the sizes of two consecutive pages.
 	step = 5
@@ -63,8 +62,8 @@ func limitsFor(serverVersion string) pageLimits {
 	return pageLimits{largestPage, largestBody, 0, pageTime, largestRead, divideAbove}
 }
 
-// largest returns the largest size of the pages after the first one. With a selector, the server doesn't
-// report what remains.
+// largest returns the largest size of the pages after the first one. If the list has a selector, the server doesn't
+// report the number of remaining objects.
 func (l pageLimits) largest(first pageCost) int64 {
 	if l.pages == 0 || first.remaining == 0 {
 		return l.objects
@@ -72,10 +71,10 @@ func (l pageLimits) largest(first pageCost) int64 {
 	return min(max((first.objects+first.remaining)/l.pages, slowestPage), l.objects)
 }
 
-// pageSize is the number of objects per request for one resource type. The server passes over the remaining list
-// for each page, so large pages are fast. But the server holds a whole page in memory, and even whole objects if
-// the page is not in its cache. So a list begins with a small page. Later pages have the size that the server can
-// serve in pageTime.
+// pageSize chooses the number of objects per request for one resource type. For each page, the server passes over the
+// remaining list, so a list with larger pages is faster. But the server holds a whole page in memory, and even whole
+// objects if the page is not in its cache. So a list begins with a small page. Later pages have the size that the
+// server can serve in pageTime.
 type pageSize struct {
 	limits pageLimits
 	fixed  bool // set by the user
@@ -86,7 +85,7 @@ type pageSize struct {
 	failed bool  // a page has failed
 }
 
-// newPageSize returns the user's size, or one that adapts if chunkSize is 0.
+// newPageSize returns the fixed size chunkSize. If chunkSize is 0, it returns a size that adapts.
 func newPageSize(chunkSize int64, limits pageLimits) *pageSize {
 	if chunkSize > 0 {
 		return &pageSize{limit: chunkSize, fixed: true}

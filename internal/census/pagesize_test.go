@@ -30,7 +30,7 @@ func limitsOf(t *testing.T, a *fakeapi.Server) (limits []int64) {
 	return limits
 }
 
-// inOrder returns n objects that one walk counts.
+// inOrder returns n objects.
 func inOrder(n int) (objects []metav1.ObjectMeta) {
 	for i := range n {
 		objects = append(objects, metav1.ObjectMeta{Namespace: "a", Name: fmt.Sprintf("object-%d", i)})
@@ -58,8 +58,7 @@ func TestPagesGrow(t *testing.T) {
 	}
 }
 
-// If a server can't send large pages before the timeout of a request, pages become smaller and stay
-// so.
+// If a server can't send large pages before the timeout of a request, pages become smaller and stay small.
 func TestPagesShrink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const inTime = 300
@@ -142,7 +141,7 @@ func TestPageSize(t *testing.T) {
 	expect("a slow page that is as small as can be", smallestPage)
 }
 
-// Pages stay small on servers that read them from etcd as whole objects, however fast they are.
+// For servers that read pages from etcd as whole objects, pages stay small, even if the server is fast.
 func TestPagesFromEtcd(t *testing.T) {
 	for version, want := range map[string]int64{
 		"v1.30.14": largestFromEtcd, "v1.33.13+k3s1": largestFromEtcd, "1.33": largestFromEtcd,
@@ -182,7 +181,7 @@ func TestPagesFromEtcd(t *testing.T) {
 	}
 }
 
-// limitsWithTime returns the limits of a version with another time, for a busy machine.
+// limitsWithTime returns the limits of a version with another pageTime, because the test machine can be busy.
 func limitsWithTime(version string, aim time.Duration) pageLimits {
 	limits := limitsFor(version)
 	limits.time = aim

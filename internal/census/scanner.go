@@ -1,15 +1,14 @@
 // Package census reads the objects of a cluster, and counts their names by resource, namespace and effective prefix.
-// The package lists metadata only and drops objects at once, so that its memory does not grow with the objects. The
-// package owns the resource types, the pages and their size, faults, and the decision to list again or to divide a
-// list. Package decode reads pages, and package pools counts their objects. It knows no probabilities and prints
-// nothing.
+// The package lists metadata only and drops objects at once, so that its memory does not grow with their number. The
+// package decides which types it reads, how large pages are, which faults it retries, and when it lists again or
+// divides a list. Package decode reads pages, and package pools counts their objects. Package census calculates no
+// probabilities and prints nothing.
 //
 // # Load on the server
 //
-// A page aims at a third of a second of the server's time, and is small if the server reads
-// it from etcd (pagesize.go). Few requests are in flight, and fewer for pages of big lists
-// (limiter.go). A page is retried for [Scanner].RetryTimeout, and the pages before it are kept
-// (walk.go).
+// The scan aims at pages that take the server a third of a second. Pages are small if the server reads them from etcd
+// (pagesize.go). Few requests are in flight, and fewer for pages of big lists (limiter.go). The scan retries a page for
+// [Scanner].RetryTimeout, and keeps the pages before it (walk.go).
 //
 // # Words
 //
@@ -18,17 +17,16 @@
 //
 // # Guarantees
 //
-// The objects of a list go to a [Visitor], which is committed when the list has been read to its
-// end. So every name pool that counts is complete, and no object counts twice. A list that fails
-// gives a [Skipped], and its visitor is never committed. Without faults the counts of one list
-// are consistent. If they can't be, because a continue token expired, its resource is among
-// [Summary].Inconsistent. Lists of different resources are never of the same state.
+// The scan passes the objects of a list to a [Visitor], and commits the visitor when it has read the list to its end.
+// So every name pool that is counted is complete, and no object counts twice. If a list fails, the scan adds a
+// [Skipped] and never commits the visitor. Without faults, the counts of one list are consistent. If a continue token
+// expires, they can be inconsistent, and [Summary].Inconsistent has the type. Lists of different types never show the
+// same state.
 //
-// A type that is too big for one list is read namespace by namespace at the resourceVersion
-// of a first page. The number of objects must be that of the first page, or the type is read
-// again as one list (divide.go). So no object is lost whose namespace was created or deleted
-// meanwhile, or has no Namespace object. A namespace that can't be read is skipped, and the
-// others are counted.
+// If a type is too big for one list, the scan reads it namespace by namespace at the resourceVersion of the first page.
+// If the total differs from the number that the first page reported, the scan reads the type again as one list
+// (divide.go). So no object is lost if its namespace was created or deleted meanwhile, or has no Namespace object. The
+// scan skips a namespace that it can't read, and counts the others.
 package census
 
 import (
@@ -48,36 +46,36 @@ type Scanner struct {
 	// Config is the configuration of the client. Config.Timeout bounds every request, including the time to read the
 	// response. Without a Timeout, a scan waits forever for a server that hangs.
 	Config *rest.Config
-	// ChunkSize is the number of objects per request. 0 chooses it by the size of the objects.
+	// ChunkSize is the number of objects per request. If it is 0, the scan adapts the number to the server.
 	ChunkSize int64
-	// limits are the limits of pages. The zero value means the limits for Version. Tests set them, because
+	// limits are the limits of pages. The zero value means the limits for Version. Tests set other limits, because test
 	// machines are busy and test lists are small.
 	limits pageLimits
-	// Concurrency is the number of requests in flight. 0 is four, of which two are for more
-	// than a first page.
+	// Concurrency is the number of requests in flight. 0 means four. At most two of these four request pages of big
+	// lists.
 	Concurrency int
-	// Polite sends one request at a time, and pauses nine times as long as each took.
+	// Polite sends one request at a time. After each request, it pauses for nine times the duration of the request.
 	Polite  bool
 	limiter *limiter // shared with other scans, or nil
 	// Version is the version of the server, such as v1.34.4, or the version that it emulates. A server below 1.34,
 	// or of an unknown version, reads pages from etcd as whole objects, so its pages are small.
 	Version string
 	// RetryTimeout limits the retries of a page after throttling, 5xx and broken connections. RetryTimeout also limits
-	// the wait for an unreachable server. 0 is two minutes.
+	// the wait for an unreachable server. 0 means two minutes.
 	RetryTimeout time.Duration
-	// Selector chooses the name pools in which some object matches it. Selector lowers no counts. nil chooses all. Only
-	// Count uses it, Prefixes, Since, MinCount and MinStem.
+	// Selector selects the name pools that have a matching object. All objects of such a pool count. nil selects all
+	// name pools. Only Count uses Selector, Prefixes, Since, MinCount and MinStem.
 	Selector labels.Selector
 	// Prefixes are effective prefixes that are counted even if no object has them as
 	// generateName.
 	Prefixes []string
-	// Since are the times from which on a creation is recent, at most pools.Spans. They are later for a type that is
-	// listed minutes after the beginning of the scan.
+	// Since has at most pools.Spans times. An object that was created after one of them is recent. If the scan lists a
+	// type minutes after its beginning, the times for this type are later.
 	Since []time.Time
-	// MinCount is the number of names from which on a prefix without a generateName can be evident. MinCount is 10 at
-	// least.
+	// MinCount is the number of names that make a prefix evident if no object has it as generateName. MinCount is at
+	// least 10.
 	MinCount int64
-	// MinStem is the number of names from which on a stem is a name pool of its own.
+	// MinStem is the number of names from which on a stem is a separate name pool.
 	MinStem int64
 	// Progress, if set, is called after every page and every type. It is called by one
 	// goroutine at a time.
@@ -98,8 +96,8 @@ type Scanner struct {
 type Listed struct {
 	Resource Resource
 	Objects  int64
-	// ResourceVersion is the state of the list, from which a watch can start. It is empty if the pages have different
-	// states (Inconsistent), or if the server has no states.
+	// ResourceVersion is the version of the list, from which a watch can start. ResourceVersion is empty if the pages
+	// have different versions (Inconsistent), or if the server reports no version.
 	ResourceVersion string
 	Inconsistent    bool
 	// Began is when the list was first requested, which can be long after the beginning of a polite scan.

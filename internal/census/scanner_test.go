@@ -22,8 +22,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-// drawObjects draws objects whose prefixes nest: with generated names, with fixed names, and with a
-// generateName whose prefix their name lacks.
+// drawObjects draws objects. Some of their prefixes begin with other prefixes. Some names are generated, some are
+// fixed, and some don't begin with the object's generateName.
 func drawObjects(t *rapid.T) []metav1.ObjectMeta {
 	return rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) metav1.ObjectMeta {
 		prefix := rapid.StringMatching(`[bc-]{1,9}`)
@@ -45,7 +45,7 @@ func drawObjects(t *rapid.T) []metav1.ObjectMeta {
 	}), 0, 60, fakeapi.Key).Draw(t, "objects")
 }
 
-// For any objects in any order and any pages, the counts are those of the same objects in one set.
+// For any objects, orders and pages, the counts are equal to the counts of the same objects in one set.
 func TestCountsAnyList(t *testing.T) {
 	var a fakeapi.Server
 	config := a.Start(t)
@@ -69,7 +69,7 @@ func TestCountsAnyList(t *testing.T) {
 	})
 }
 
-// Count gives each object to one set, whatever the pages, the order and the faults of a list.
+// Count adds each object to one set, whatever the pages, the order and the faults of a list.
 func TestFaults(t *testing.T) {
 	objects := censustest.Population([]string{"a", "b"}, 300)
 	want := naiveCount(objects, &Scanner{Since: testSince})
@@ -203,8 +203,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Objects are created and deleted while a list is read and swept. The counts are those of the first
-// page's resourceVersion.
+// Objects are created and deleted while the scan reads a list. The counts are correct for the resourceVersion of the
+// first page.
 func TestCountsAreConsistent(t *testing.T) {
 	var a fakeapi.Server
 	config := a.Start(t)
@@ -227,7 +227,7 @@ func TestCountsAreConsistent(t *testing.T) {
 	})
 }
 
-// A type that can't be listed is skipped with a reason, and none of its objects counts.
+// If a type can't be listed, the scan skips it with a reason, and counts none of its objects.
 func TestSkipped(t *testing.T) {
 	send := func(header, value string, code int, body string) func(*fakeapi.Server, http.ResponseWriter, *http.Request) {
 		return func(_ *fakeapi.Server, w http.ResponseWriter, _ *http.Request) {
@@ -249,7 +249,7 @@ func TestSkipped(t *testing.T) {
 		"401": {respond(http.StatusUnauthorized, ""), Unauthorized},
 		"403": {respond(http.StatusForbidden, ""), Forbidden},
 		"404": {respond(http.StatusNotFound, "404 page not found"), NotFound},
-		// Only an API server knows that a type is gone. A 404 of a load balancer is an unreachable server.
+		// Only an API server knows that a type no longer exists. A 404 of a load balancer means an unreachable server.
 		"404 with a Status":      {send("Content-Type", "application/json", http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","code":404}`), NotFound},
 		"404 of a balancer":      {send("Content-Type", "text/plain", http.StatusNotFound, "404 page not found"), Unreachable},
 		"404 page of a balancer": {send("Content-Type", "text/html", http.StatusNotFound, "<html>Not Found</html>"), Unreachable},
@@ -311,7 +311,7 @@ func TestSkipped(t *testing.T) {
 	}
 }
 
-// An interrupted scan keeps finished lists and names the others.
+// An interrupted scan keeps finished lists and reports the others as skipped.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -424,7 +424,7 @@ func TestServerWithoutMetadata(t *testing.T) {
 	}
 }
 
-// A page with fewer objects than the page before it announced makes a list inconsistent.
+// If a page has fewer objects than the previous page announced, the list is inconsistent.
 func TestFewerThanAnnounced(t *testing.T) {
 	a := &fakeapi.Server{}
 	a.Set(censustest.Population([]string{"a"}, 100))
@@ -440,7 +440,7 @@ func TestFewerThanAnnounced(t *testing.T) {
 	}
 }
 
-// kept keeps the names of the visitors that were committed.
+// kept is a visitor that keeps the names of its objects. Commit copies the names to committed.
 type kept struct{ names, committed []string }
 
 func (k *kept) Visit(o *object.Object) error {
@@ -449,8 +449,8 @@ func (k *kept) Visit(o *object.Object) error {
 }
 func (k *kept) Commit() { k.committed = k.names }
 
-// The first page of a list breaks off after some objects, one of which is replaced then. Without a state to repeat the
-// page, the list is read again, so it has no object of the state before, and no object twice.
+// The first page of a list breaks off, and an object of this page is replaced. The scan doesn't know the
+// resourceVersion yet, so it reads the list again. It then has no object of the old state, and no object twice.
 func TestFirstPageBreaksOff(t *testing.T) {
 	for _, complete := range []int{0, 1, 2, 3} {
 		a := &fakeapi.Server{JSON: true}

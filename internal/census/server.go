@@ -19,11 +19,11 @@ import (
 const (
 	// DefaultRetryTimeout is the default of Scanner.RetryTimeout.
 	DefaultRetryTimeout = 2 * time.Minute
-	// reportedAfter is the time without a response after which the scan reports it. Shorter times are common.
+	// The scan reports an outage that lasts longer than reportedAfter. Shorter outages are common.
 	reportedAfter = 2 * time.Second
 )
 
-// server knows whether the server responds, and decides when the scan can send a request.
+// server records whether the API server responds, and decides when the scan can send a request.
 type server struct {
 	limiter      *limiter
 	client       rest.Interface
@@ -98,8 +98,8 @@ func (s *server) open(ctx context.Context, path []string, q pageRequest) (io.Rea
 	return body, err
 }
 
-// abandoned is the error of a request that was not sent, because the server is considered unreachable. Otherwise
-// each of hundreds of types would wait for the server.
+// abandoned is the error of a request that was not sent, because the server is considered unreachable. Otherwise, each
+// of hundreds of types would wait for the server.
 type abandoned struct{ cause error }
 
 func (a *abandoned) Error() string {
@@ -107,8 +107,8 @@ func (a *abandoned) Error() string {
 }
 func (a *abandoned) Unwrap() error { return a.cause }
 
-// observe records the result of a request that began at the given time. If no request had a response for the time
-// in which one page is retried, the server is considered unreachable.
+// observe records the result of a request that began at the given time. If no request has had a response for
+// retryTimeout, and a check of the version fails too, the server is considered unreachable.
 func (s *server) observe(ctx context.Context, began time.Time, err error) {
 	if ctx.Err() == nil {
 		s.limiter.outage.observe(err)
@@ -127,7 +127,7 @@ func (s *server) observe(ctx context.Context, began time.Time, err error) {
 	}
 }
 
-// silent reports whether there has been no response, including err, for the time in which one page is retried.
+// silent reports whether there has been no response for retryTimeout. err is the newest result.
 func (s *server) silent(ctx context.Context, began time.Time, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,8 +143,7 @@ func (s *server) silent(ctx context.Context, began time.Time, err error) bool {
 	return time.Since(s.silentSince) > s.retryTimeout
 }
 
-// observe reports that requests have had no response for a while, and that they have one
-// again. err is the result of one of them.
+// observe reports the beginning of an outage that lasts for a while, and its end. err is the result of a request.
 func (o *outage) observe(err error) {
 	if o.report == nil {
 		return

@@ -23,8 +23,8 @@ type Size struct {
 	ResourceVersion string
 }
 
-// Sizes requests the first object of each type, because the server reports with it how many others there are. Sizes
-// are in the order of the types. A type that can't be read is skipped.
+// Sizes requests the first object of each type, because the response has the number of remaining objects. Sizes are in
+// the order of the types. Sizes skips a type that can't be read.
 func (s *Scanner) Sizes(ctx context.Context, resources []Resource, namespace string) ([]Size, []Skipped, error) {
 	run, err := s.newScan(decode.Options{}, nil)
 	if err != nil {
@@ -51,10 +51,10 @@ func (s *Scanner) Sizes(ctx context.Context, resources []Resource, namespace str
 	return sizes, run.summary().Skipped, nil
 }
 
-// Numbers requests the numbers of objects of some types. A type whose number the server doesn't report is left out.
+// Numbers requests the number of objects of each type. It leaves out a type if the server doesn't report the number.
 func (s *Scanner) Numbers(ctx context.Context, resources []Resource, namespace string) []v1alpha1.TypeObjects {
 	numbered := *s
-	numbered.Progress, numbered.RetryTimeout = nil, time.Nanosecond // they aren't worth a wait
+	numbered.Progress, numbered.RetryTimeout = nil, time.Nanosecond // these numbers aren't worth a wait
 	sizes, _, err := numbered.Sizes(ctx, resources, namespace)
 	if err != nil {
 		return nil
@@ -68,7 +68,7 @@ func (s *Scanner) Numbers(ctx context.Context, resources []Resource, namespace s
 	return counts
 }
 
-// size requests one object, and retries.
+// size requests one object, with retries.
 func (s *scan) size(ctx context.Context, r Resource, namespace string) (Size, error) {
 	l := s.newList(r, namespace)
 	l.size = newPageSize(1, pageLimits{})

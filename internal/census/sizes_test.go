@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-// Each size is one request for one object. A type that can't be listed is skipped. If the server reports no number of
-// objects, the size is not Known.
+// Sizes sends one request for one object per type. A type that can't be listed is skipped. If the server reports no
+// number of objects, the size is not Known.
 func TestSizes(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		a := &fakeapi.Server{NoCounts: !known}

@@ -18,7 +18,7 @@ type Visitor interface {
 	Commit()
 }
 
-// VisitFunc is a visitor that only visits.
+// VisitFunc is a Visitor with an empty Commit.
 type VisitFunc func(*object.Object) error
 
 // Visit implements Visitor.
@@ -30,11 +30,11 @@ func (VisitFunc) Commit() {}
 // visitorFactory creates the visitor of one list.
 type visitorFactory func(Resource) Visitor
 
-// Visit passes each object of the resource types to a visitor, in one namespace, or in all if namespace is empty.
-// Visit always visits cluster-scoped types. Visit ignores Scanner.Selector. newVisitor creates the visitor of one list,
-// or of one namespace of a divided list. Several goroutines call newVisitor. If a list fails, Visit skips it and
-// continues with the others. When ctx ends, Visit skips all unfinished lists. An error is about the configuration.
-// Visit returns it before it sends a request.
+// Visit passes each object of the resource types to a visitor, in one namespace, or in all if namespace is empty. Visit
+// always visits cluster-scoped types. Visit ignores Scanner.Selector. newVisitor creates the visitor of one list, or of
+// one namespace of a divided list. Several goroutines call newVisitor. If a list fails, Visit skips it and continues
+// with the others. When ctx ends, Visit skips all unfinished lists. Visit returns an error only for an invalid
+// configuration, before it sends a request.
 func (s *Scanner) Visit(
 	ctx context.Context, resources []Resource, namespace string, options decode.Options,
 	newVisitor func(Resource) Visitor,
@@ -59,7 +59,7 @@ func (s *Scanner) Visit(
 // Reader reads objects of one resource type and namespace, with the retries, pages and limits of a
 // Scanner.
 type Reader struct {
-	// Selector is a label selector for the server. An empty one selects all.
+	// Selector is a label selector for the server. An empty selector selects all objects.
 	Selector string
 
 	scan *scan

@@ -61,7 +61,7 @@ func owned(n int) (objects []metav1.ObjectMeta, want []string) {
 	return objects, want
 }
 
-// An error of a visitor skips the list, and nothing is committed.
+// If a visitor returns an error, Visit skips the list and commits no visitor.
 func TestVisitorFails(t *testing.T) {
 	a := &fakeapi.Server{}
 	objects, _ := owned(10)
@@ -81,7 +81,7 @@ type failingVisitor struct{ Visitor }
 
 func (failingVisitor) Visit(*object.Object) error { return decode.Malformed("no") }
 
-// A reader requests whole objects, by name or all of a namespace.
+// A Reader requests whole objects. It gets one object by its name, or all objects of a namespace.
 func TestReader(t *testing.T) {
 	var asked []string
 	config := (&fakeapi.Server{Fault: func(_ int, w http.ResponseWriter, r *http.Request) bool {

@@ -101,15 +101,15 @@ func (w *walk) checkEnd(p decode.Page) error {
 	return nil
 }
 
-// record keeps the state of a first page.
+// record records the resourceVersion of the first page.
 func (w *walk) record(p decode.Page) {
 	if w.list.at == "" && w.token == "" && p.ResourceVersion != "0" {
 		w.list.at = p.ResourceVersion
 	}
 }
 
-// page reads one page, and retries. page visits no object twice if a page breaks off. A retry reads the same objects in
-// the same order, with the token of the page or the state of the list.
+// page reads one page, with retries. If a page breaks off, page visits no object twice, because a retry has the same
+// token or resourceVersion. So it reads the same objects in the same order.
 func (w *walk) page(ctx context.Context) (decode.Page, error) {
 	server, size := w.list.scan.server, w.list.size
 	var retrier *apistatus.Retrier // from the first failure on
@@ -161,7 +161,7 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error, smaller bo
 	return nil
 }
 
-// take visits an object, unless it was visited before its page broke off.
+// take visits an object, unless it was already visited before the page broke off.
 func (w *walk) take(o *object.Object) error {
 	w.read++
 	if w.read == w.ahead && (o.Namespace != w.last.namespace || o.Name != w.last.name) {
@@ -175,12 +175,11 @@ func (w *walk) take(o *object.Object) error {
 	return w.visit(o)
 }
 
-// A proxy or a cache can deliver the response to another request. The checks below detect
-// this by a page's kind, resourceVersion, namespaces, and number of objects, which the previous page
-// announced.
+// A proxy or a cache can deliver the response to another request. To detect this, the checks below compare the kind,
+// the resourceVersion, the namespaces, and the number of objects of each page with the expected values.
 
-// checkKind returns an error for a page that is no list of the resource type. Lists of custom
-// resources can have any kind. It is checked only if metadata was requested.
+// checkKind returns an error for a page that is no list of the resource type. It checks the kind only if metadata was
+// requested, because lists of custom resources can have any kind.
 func (l *list) checkKind(p decode.Page, raw bool) error {
 	switch p.Kind {
 	case decode.MetadataList, "List":
@@ -211,8 +210,8 @@ func (l *list) checkObject(o *object.Object) error {
 }
 
 // checkLater checks a page after the first one. All pages of a list have one resourceVersion. The API permits that
-// remainingItemCount is an estimate. So a wrong count, or a missing resourceVersion, only makes the list
-// inconsistent.
+// remainingItemCount is an estimate. So a wrong count only makes the list inconsistent, as does a missing
+// resourceVersion.
 func (w *walk) checkLater(p decode.Page) error {
 	l := w.list
 	if l.inconsistent = l.inconsistent || l.at == ""; l.inconsistent {

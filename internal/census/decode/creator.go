@@ -14,8 +14,8 @@ type managed struct {
 	fields               []byte // its FieldsV1, valid until visit returns
 }
 
-// creator returns the first controller of the current object, and the manager that created it. An owner with the name
-// of the object counts as its controller, because Cilium names a CiliumEndpoint after its Pod, which isn't one.
+// creator returns the controller and the field manager that created the current object. An owner that has the same name
+// as the object counts as its controller. Cilium gives a CiliumEndpoint such an owner, its Pod.
 func (d *decoder) creator() object.Creator {
 	creator := d.manager()
 	for _, o := range d.object.Owners {
@@ -27,8 +27,8 @@ func (d *decoder) creator() object.Creator {
 	return creator
 }
 
-// manager returns the first manager that owns generateName, or the oldest manager. Of managers with equal times,
-// it returns the first.
+// manager returns the first manager that owns generateName. If there is none, it returns the manager with the oldest
+// entry. If several managers have that time, it returns the first of them.
 func (d *decoder) manager() object.Creator {
 	var oldest *managed
 	for i := range d.managed {
@@ -49,8 +49,8 @@ func (d *decoder) manager() object.Creator {
 	return object.Creator{Manager: head(oldest.manager)}
 }
 
-// maxOwns is the number of results of ownsGenerateName that are kept, and maxFields the length of a FieldsV1 up to
-// which its result is kept.
+// maxOwns is the number of results of ownsGenerateName that the decoder keeps. The decoder keeps no result for a
+// FieldsV1 of more than maxFields bytes.
 const maxOwns, maxFields = 256, 4 << 10
 
 // ownsGenerateName reports whether a FieldsV1 contains metadata.generateName. ownsGenerateName remembers results,

@@ -1,6 +1,6 @@
 // Package decode reads the metadata of objects from a list or a watch while the response arrives. The package reads
-// protobuf and JSON. The package splits a response into objects, so it needs the memory of one object at a time. The
-// package keeps no object, and sends no request.
+// protobuf and JSON. It splits a response into objects, so that it needs memory for only one object at a time. It keeps
+// no object, and sends no request.
 package decode
 
 import (
@@ -20,11 +20,11 @@ const (
 	// MaxObject limits the memory of one object. etcd stores no object of more than 1.5 MiB. In JSON, the server
 	// writes <, > and & as six bytes (\u003c), so the object can have 9 MiB.
 	MaxObject = 10 << 20
-	// maxString is the longest generateName that is kept whole. The server keeps its first 58 bytes, but for types
-	// without a rule for names, such as CertificateSigningRequests, users can write any number.
+	// maxString is the longest generateName that is kept whole. Names begin with its first 58 bytes. Types without a
+	// rule for names, such as CertificateSigningRequests, accept a generateName of any length.
 	maxString = 4 << 10
-	// maxToken is the longest continue token that is accepted. A token contains a name. In a URL, a Go server accepts
-	// 1 MiB.
+	// maxToken is the longest continue token that is accepted. A token contains the name of an object. A Go server
+	// accepts URLs of up to 1 MiB.
 	maxToken = 1 << 20
 	// bufferSize is the size of the buffer for reading a response.
 	bufferSize = 64 << 10
@@ -32,11 +32,11 @@ const (
 
 // Options selects the parts of each object that List reads.
 type Options struct {
-	// Raw makes List keep object.Object.Raw. Raw works only for JSON.
+	// Raw makes List set object.Object.Raw. This works only for JSON.
 	Raw bool
-	// NoLabels lets List leave out object.Object.Labels, which take a third of its time.
+	// NoLabels makes List leave out object.Object.Labels. Labels take a third of the time of List.
 	NoLabels bool
-	// Job makes List read object.Object.Job, also with NoLabels.
+	// Job makes List read object.Object.Job, even with NoLabels.
 	Job bool
 }
 
@@ -62,7 +62,7 @@ const protobufMagic = "k8s\x00"
 
 // List reads a PartialObjectMetadataList, or any list in JSON. List calls visit for each object. visit must not keep
 // the object. If visit returns an error, List ends. If the stream is truncated, List returns io.ErrUnexpectedEOF. If
-// it is not a list, List returns Malformed. With an error, List also returns the part of the page that it has read.
+// the response is not a list, List returns Malformed. After an error, the Page can be incomplete.
 func List(r io.Reader, options Options, visit func(*object.Object) error) (Page, error) {
 	d := &decoder{r: bufio.NewReaderSize(r, bufferSize), options: options, visit: visit}
 	magic, err := d.r.Peek(len(protobufMagic))
@@ -77,7 +77,7 @@ func List(r io.Reader, options Options, visit func(*object.Object) error) (Page,
 	return d.page, err
 }
 
-// decoder is the state of the reading of a response.
+// decoder has the state of List or Watch while it reads a response.
 type decoder struct {
 	r       *bufio.Reader
 	options Options
@@ -124,8 +124,8 @@ func (d *decoder) owner(o *metav1.OwnerReference) {
 	})
 }
 
-// maxCreator limits the bytes kept of a text that describes a creator. Names of controllers and
-// managers can be as long as etcd accepts.
+// maxCreator is the number of bytes that are kept of a text about a creator. The name of a controller or manager can be
+// as long as etcd accepts.
 const maxCreator = 253
 
 // head truncates text to maxCreator bytes.
@@ -136,7 +136,7 @@ func head(text string) string {
 	return strings.ToValidUTF8(text[:maxCreator], "")
 }
 
-// unexpected replaces io.EOF by io.ErrUnexpectedEOF.
+// unexpected returns io.ErrUnexpectedEOF instead of io.EOF.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

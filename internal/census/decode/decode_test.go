@@ -34,7 +34,7 @@ func decodeAll(r io.Reader) (Page, []object.Object, error) {
 	return p, objects, err
 }
 
-// fields are FieldsV1 that own metadata.generateName, or look similar.
+// fields are FieldsV1 that own metadata.generateName, or that look as if they did.
 var fields = []string{
 	`{}`, `{"f:metadata":{"f:name":[[{}]]}}`,
 	`{"f:metadata":{"f:generateName":{}}}`,
@@ -122,7 +122,7 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 	}
 }
 
-// Without labels, the decoder still reads the Job of a Pod if it is asked for it.
+// With NoLabels, the decoder still reads the Job of a Pod if Options.Job is set.
 func TestDecodeJob(t *testing.T) {
 	for _, test := range []struct {
 		options Options
@@ -157,7 +157,7 @@ func population(n int) *metav1.PartialObjectMetadataList {
 	return list
 }
 
-// A truncated stream is an error, wherever it is cut.
+// Wherever a stream is truncated, the decoder returns an error.
 func TestDecodeMissesTheEnd(t *testing.T) {
 	for format, body := range inBothFormats(population(20)) {
 		last := len(body)
@@ -183,7 +183,7 @@ func TestDecodeErrorOfTheReader(t *testing.T) {
 	}
 }
 
-// message is a length-delimited field whose length can be wrong.
+// message returns a length-delimited field. The caller can give a wrong length.
 func message(number protowire.Number, length uint64, content string) string {
 	b := protowire.AppendTag(nil, number, protowire.BytesType)
 	return string(protowire.AppendVarint(b, length)) + content
@@ -204,7 +204,7 @@ func inItem(meta string) string {
 	return "k8s\x00" + bytesField(unknownRaw, bytesField(listItems, bytesField(itemMetadata, meta)))
 }
 
-// tooMuch is more than a value of JSON can have, and what has been read before it.
+// tooMuch is larger than a JSON value together with the bytes that were read before it.
 const tooMuch = MaxObject + 1<<20
 
 var hostile = map[string]string{
@@ -256,7 +256,7 @@ var hostile = map[string]string{
 	"JSON: an object without metadata":     `{"items":[{}]}`,
 }
 
-// Hostile bytes are an error, and take little memory.
+// For hostile bytes, the decoder returns an error and uses little memory.
 func TestDecodeHostileBytes(t *testing.T) {
 	for name, body := range hostile {
 		var before, after runtime.MemStats
@@ -272,8 +272,8 @@ func TestDecodeHostileBytes(t *testing.T) {
 	}
 }
 
-// The order of fields and keys, unknown fields, numbers instead of messages, nulls, and duplicate names don't matter.
-// Neither do fields that the census doesn't need, and bytes that are not UTF-8.
+// The decoder accepts any order of fields and keys, unknown fields, numbers instead of messages, nulls, and duplicate
+// names. It also accepts bytes that are not UTF-8, and skips fields that the census doesn't need.
 func TestDecodeLeniently(t *testing.T) {
 	meta := "\x50\x05" + "\x68\x01" + "\xb5\x011234" + "\xb9\x0112345678" + bytesField(metaNamespace, "ns") + bytesField(metaName, "n")
 	item := bytesField(7, "x") + bytesField(itemMetadata, meta)
@@ -293,7 +293,7 @@ func TestDecodeLeniently(t *testing.T) {
 	}
 }
 
-// A controller or manager with a name of any length does not prevent reading a list.
+// The decoder reads a list even if the name of a controller or manager is very long.
 func TestDecodeLongCreators(t *testing.T) {
 	long := strings.Repeat("é", 100_000)
 	yes := true
@@ -314,9 +314,9 @@ func TestDecodeLongCreators(t *testing.T) {
 	}
 }
 
-// Users can choose long names and generateNames of types whose names have no limit, such as Roles. A long generateName
-// is truncated, so that little memory is kept of it, but differs from all others. A name is whole, because objects are
-// deleted by their names.
+// Types whose names have no limit, such as Roles, can have a long name and a long generateName. The decoder truncates a
+// long generateName to save memory. The result differs from all other prefixes. The decoder doesn't truncate a name,
+// because the caller deletes objects by name.
 func TestDecodeLongNames(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: MetadataList, APIVersion: "meta.k8s.io/v1"}}
@@ -378,7 +378,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// The objects have the labels and managedFields of pipelines, as those of lab/bench.
+// The objects have the labels and managedFields of pipeline runs, like the objects of lab/bench.
 func BenchmarkList(b *testing.B) {
 	list := population(10_000)
 	fields := metav1.NewFieldsV1(`{"f:data":{".":{},"f:log":{},"f:result":{}},"f:metadata":{"f:generateName":{},` +

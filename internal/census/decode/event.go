@@ -37,7 +37,7 @@ type Event struct {
 	Object          *object.Object // nil for a bookmark
 }
 
-// StatusError is the error if the server ends a watch with a Status.
+// StatusError is the error of a watch that the server ends with a Status.
 type StatusError struct {
 	Code    int // HTTP status code
 	Message string
@@ -45,8 +45,8 @@ type StatusError struct {
 
 func (s *StatusError) Error() string { return "the server ended the watch: " + s.Message }
 
-// Gone reports whether a watch can't continue because the server no longer has the changes after its
-// resourceVersion.
+// Gone reports whether a watch can't continue because the server no longer has the changes since the resourceVersion of
+// the watch.
 func Gone(err error) bool {
 	var status *StatusError
 	return errors.As(err, &status) && status.Code == http.StatusGone
@@ -68,8 +68,8 @@ func Watch(r io.Reader, visit func(*Event) error) error {
 	return d.jsonEvents(visit)
 }
 
-// event passes an event to visit. read reads the object of the event into a Status, or into the current object if
-// there is none.
+// event passes one event to visit. read decodes the object of the event into the given Status. If the Status is nil,
+// read decodes into the current object.
 func (d *decoder) event(what string, read func(*metav1.Status) error, visit func(*Event) error) error {
 	event := Event{Type: EventType(what)}
 	switch event.Type {
@@ -97,7 +97,7 @@ func (d *decoder) event(what string, read func(*metav1.Status) error, visit func
 	return d.found()
 }
 
-// protobufEvents reads events. Each event has its length in four bytes before it
+// protobufEvents reads protobuf events. The four bytes before each event are its length
 // (k8s.io/apimachinery/pkg/util/framer).
 func (d *decoder) protobufEvents(visit func(*Event) error) error {
 	for {

@@ -60,7 +60,7 @@ func frame(t *testing.T, eventType, kind string, object interface{ Marshal() ([]
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(whole))), whole...)
 }
 
-// object returns the metadata of an object.
+// partial returns the metadata of an object.
 func partial(version string) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Name: "run-bbbbb", Namespace: "prod", GenerateName: "run-", ResourceVersion: version,
@@ -139,7 +139,7 @@ func TestWatchOfNonsense(t *testing.T) {
 	}
 }
 
-// With any bytes, reading ends, and each event has a type and a resourceVersion.
+// For any bytes, Watch returns, and each event has a type and a resourceVersion.
 func FuzzWatch(f *testing.F) {
 	f.Add([]byte(`{"type":"ADDED","object":{"metadata":{"name":"x","resourceVersion":"1"}}}`))
 	f.Add([]byte("\x00\x00\x00\x02xx"))

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// jsonMeta has the fields of an ObjectMeta that the census needs. The generated type has more, and reads times and
-// FieldsV1 by methods that parse them again.
+// jsonMeta has the fields of an ObjectMeta that the census needs. The generated type has more fields, and its methods
+// parse times and FieldsV1 a second time.
 type jsonMeta struct {
 	Name              string         `json:"name"`
 	GenerateName      string         `json:"generateName"`
@@ -50,7 +50,7 @@ func newJSONReader(r io.Reader) *jsonReader {
 	return j
 }
 
-// lenient accepts what encoding/json accepts, too.
+// lenient accepts duplicate names and invalid UTF-8, as encoding/json does.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // Read implements io.Reader for the decoder.
@@ -80,7 +80,7 @@ func (j *jsonReader) token() (jsontext.Token, error) {
 	return token, j.failed(err)
 }
 
-// failed returns the error of the stream, or that its content is wrong.
+// failed returns the error of the stream, or otherwise an error about its content.
 func (j *jsonReader) failed(err error) error {
 	switch {
 	case err == nil:
@@ -182,7 +182,7 @@ func (d *decoder) jsonItem(j *jsonReader) error {
 	return d.found()
 }
 
-// fromMemory returns a function that reads a value.
+// fromMemory returns a function that decodes a value that is already in memory.
 func fromMemory(value jsontext.Value) func(into any) error {
 	return func(into any) error {
 		if err := json.Unmarshal(value, into, lenient); err != nil {
@@ -192,7 +192,7 @@ func fromMemory(value jsontext.Value) func(into any) error {
 	}
 }
 
-// jsonObject reads an object into the decoder's object.
+// jsonObject reads an object into d.object.
 func (d *decoder) jsonObject(unmarshal func(into any) error) error {
 	var object struct {
 		Metadata jsonMeta `json:"metadata"`

@@ -84,8 +84,8 @@ func (d *decoder) listMeta(meta *metav1.ListMeta) error {
 	return nil
 }
 
-// message reads a message of the given length. message calls visit for each field, and visit must read the field. For
-// a field that is a number, the length is negative.
+// message reads a message of the given length. message calls visit for each field, and visit must read the content. The
+// length is negative if the field is a number, which has already been read.
 func (d *decoder) message(length int64, visit func(number protowire.Number, length int64) error) error {
 	if length < 0 {
 		return Malformed("a number instead of a message")
@@ -108,8 +108,8 @@ func (d *decoder) message(length int64, visit func(number protowire.Number, leng
 	return nil
 }
 
-// field reads the head of a field, and returns the length of its content. field reads a number completely, and then
-// returns a negative length.
+// field reads the head of a field, and returns the length of the content. If the field is a number, field reads it
+// completely, and returns a negative length.
 func (d *decoder) field() (number protowire.Number, length int64, head int, err error) {
 	tag, n, err := d.varint()
 	if err != nil {
@@ -153,7 +153,7 @@ func (d *decoder) skip(length int64) error {
 	return unexpected(err)
 }
 
-// unmarshal calls read with a message of the given length.
+// unmarshal reads a message of the given length, and passes it to read.
 func (d *decoder) unmarshal(length int64, read func([]byte) error) error {
 	var message []byte
 	var err error
