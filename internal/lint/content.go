@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// content is the part of a source that stays in memory.
+// content has the parts of a source that stay in memory after the check.
 type content struct {
 	facts        rules.Facts
 	findings     []Finding
@@ -51,7 +51,7 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 	for _, b := range failures {
 		reason := v1alpha1.LintNoObject
 		if !errors.Is(b.Err, manifest.ErrForeign) {
-			reason = ofBroken() // once, because it reads the whole text, which can have many broken documents
+			reason = ofBroken() // once, because ofBroken reads the whole text, which can have many broken documents
 		}
 		if isTemplate && reason == v1alpha1.LintTemplate {
 			continue // one error for the file
@@ -64,14 +64,14 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 			}
 			continue
 		case reason == v1alpha1.LintTemplate:
-			first := ofTemplate.FindIndex(text)[0] // the parser of YAML names another line
+			first := ofTemplate.FindIndex(text)[0] // the YAML parser reports another line
 			b.Position, b.Err = manifest.Position{Line: 1 + bytes.Count(text[:first], []byte("\n"))}, errTemplate
 		case manifest.IsHTML(text):
 			b.Err = manifest.ErrHTML
 		}
 		c.unreadable = append(c.unreadable, Unreadable{source.Name, b.Position, b.Err})
 	}
-	if c.objects > 0 && !isTemplate { // two lines with actions look like two JSON values
+	if c.objects > 0 && !isTemplate { // two lines with template actions look like two JSON values
 		for _, lost := range manifest.Lost(text) {
 			c.unreadable = append(c.unreadable, Unreadable{source.Name, lost.Position, lost.Err})
 		}
@@ -111,7 +111,7 @@ var (
 	ofKind     = regexp.MustCompile(`(?m)^\s*"?kind"?\s*:`)
 )
 
-// action is an action of a template: of Go and Helm, Jinja, ERB, or a variable.
+// action matches an action of a Go, Helm, Jinja or ERB template, or a variable.
 const action = `(?:\{\{(?:[^}]|\}[^}])*\}\}|\{%(?:[^%]|%[^}])*%\}|<%(?:[^%]|%[^>])*%>|@\w+@|%\w+%|__\w+?__)`
 
 var (
@@ -122,13 +122,13 @@ var (
 
 var errTemplate = errors.New("a template. Render it, and check the result")
 
-// skipReason returns the reason to skip the unreadable documents of a text, or "" if they are broken manifests. A
-// template is in a chart, or is readable without its actions.
+// skipReason returns the reason to skip the unreadable documents of a text, or "" if they are broken manifests. A text
+// is a template if it is in a chart, or if it is readable without its template actions.
 func skipReason(source Source, text []byte) v1alpha1.LintSkipReason {
 	foreign := func(b manifest.Broken) bool { return errors.Is(b.Err, manifest.ErrForeign) }
 	if ofTemplate.Match(text) {
 		rest := actionLines.ReplaceAll(text, nil)
-		for _, value := range []string{"x", ""} { // an action that makes a value, or lines
+		for _, value := range []string{"x", ""} { // the action stands for a value, or for whole lines
 			_, broken := manifest.Read(actions.ReplaceAll(rest, []byte(value)))
 			if source.Tree.Chart != "" || len(slices.DeleteFunc(broken, foreign)) == 0 {
 				return v1alpha1.LintTemplate

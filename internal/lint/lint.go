@@ -23,9 +23,9 @@ import (
 type Source struct {
 	Name string
 	Tree rules.Tree
-	// Found is true of a file that was found in a directory. The file need not be a manifest.
+	// Found is true if the file was found in a directory. Such a file need not be a manifest.
 	Found bool
-	// Rendered means that the content was built from other files. So its lines are not lines of the file Name.
+	// Rendered means that the content was built from other files. Its line numbers are not those of the file Name.
 	Rendered bool
 	// Read returns the content of the file.
 	Read func(context.Context) ([]byte, error)
@@ -35,52 +35,52 @@ type Source struct {
 type Config struct {
 	// Disabled are the names of rules to leave out.
 	Disabled []string
-	// Levels has the levels of rules that don't have their default level.
+	// Levels overrides the default levels of rules.
 	Levels map[string]v1alpha1.LintLevel
-	// Minor is the minor version of the Kubernetes that the objects are for.
+	// Minor is the minor version of Kubernetes that the objects are meant for.
 	Minor int
 	// NoInlineDisable means that comments and annotations disable nothing.
 	NoInlineDisable bool
 }
 
-// Result has the findings, and lists the checked and the skipped input.
+// Result has the findings, and lists the input that was checked or skipped.
 type Result struct {
 	// Read are the files with objects.
 	Read    []string
 	Objects int
 	// Exported is the number of objects with a resourceVersion, which are not checked.
 	Exported int
-	// Placeholders is the number of objects with a variable in their name. The length and the characters of such a
-	// name are not checked.
+	// Placeholders is the number of objects with a variable in their name. The rules don't check the length and the
+	// characters of such a name.
 	Placeholders int
-	// Skipped are the files that were found in directories and are no manifests.
+	// Skipped has the files that were found in directories, but are not manifests.
 	Skipped []v1alpha1.LintSkipped
-	// Unreadable are the files and documents that can't be read.
+	// Unreadable has the files and documents that can't be read.
 	Unreadable []Unreadable
-	// Findings are in the order of the files, and of the lines in them.
+	// Findings are sorted by file and line.
 	Findings []Finding
-	// Idle are the comments and annotations that disable no finding.
+	// Idle has the comments and annotations that disable no finding.
 	Idle []*Silence
 }
 
-// Finding is a finding of a rule with its place.
+// Finding is a finding of a rule with its position in a file.
 type Finding struct {
 	rules.Finding
 	manifest.Position
 
-	// Related are the positions of Finding.Related.
+	// Related has the same objects as Finding.Related, with their positions.
 	Related []Related
 	// Silence is the comment or annotation that disables the finding, or nil.
 	Silence *Silence
 }
 
-// Related is another object that a finding is about, with its place.
+// Related is another object that a finding is about, with its position in a file.
 type Related struct {
 	rules.Related
 	manifest.Position
 }
 
-// Unreadable is a file, or a document of it, that can't be read.
+// Unreadable is a file that can't be read, or a document that can't be read.
 type Unreadable struct {
 	File string
 	manifest.Position
@@ -155,7 +155,7 @@ func (r *Result) take(source Source, c *content) {
 	r.Findings = append(r.Findings, c.findings...)
 }
 
-// compare adds the findings between objects.
+// compare adds the findings of the rules that compare objects.
 func (r *Result) compare(in *rules.Input, config Config) {
 	for _, rule := range rules.All {
 		if slices.Contains(config.Disabled, rule.Name) {
@@ -174,14 +174,13 @@ func (r *Result) compare(in *rules.Input, config Config) {
 // NewestMinor is the newest minor version of Kubernetes that the rules were checked with.
 const NewestMinor = 37
 
-// maxPrefixes is the number of prefixes that Prefixes checks. maxPrefixes bounds the memory.
+// maxPrefixes is the number of prefixes that Prefixes checks. It limits the memory of Prefixes.
 const maxPrefixes = 10_000
 
-// Prefixes checks each prefix once. create uses it while it creates objects.
+// Prefixes checks each prefix once. The create command uses it during its run.
 type Prefixes struct {
 	seen map[prefix]bool
-	// first has the first truncated prefix of each name pool. Later prefixes share the pool with
-	// it.
+	// first has the first truncated prefix of each name pool. Later prefixes in the pool are compared with it.
 	first map[prefix]rules.Facts
 }
 
@@ -191,8 +190,8 @@ type prefix struct {
 	namespace, text string
 }
 
-// Errors returns the errors that lint finds in the generateName of an object, alone and together with earlier
-// objects. Errors returns none if an earlier object had the same prefix.
+// Errors returns the errors that lint finds in the generateName of an object. Errors also compares it with earlier
+// objects. Errors returns nothing if an earlier object had the same prefix.
 func (p *Prefixes) Errors(object *unstructured.Unstructured) (found []rules.Finding) {
 	at := prefix{object.GroupVersionKind().GroupKind(), object.GetNamespace(), object.GetGenerateName()}
 	if rules.ClusterScoped(at.kind) {

@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// source returns a source with a text.
+// source returns a source whose content is text.
 func source(name, text string) Source {
 	return Source{Name: name, Read: func(context.Context) ([]byte, error) { return []byte(text), nil }}
 }
 
 const prefixed = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  generateName: run\n"
 
-// Findings are in the order of the sources, even if a later source is read first. An unreadable
-// source doesn't affect the others.
+// Findings are in the order of the sources, even if a later source is read first. An unreadable source doesn't affect
+// the others.
 func TestOrder(t *testing.T) {
 	bad := errors.New("no such file")
 	result, err := Run(t.Context(), []Source{
@@ -40,7 +40,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// The positions of a file's fields, which take much more memory than its text, are dropped when the file was checked.
+// After a check, lint drops the positions of a file's fields, because they take much more memory than its text.
 func TestPositionsAreDropped(t *testing.T) {
 	sources := []Source{source("a.yaml", prefixed+"data: ["+strings.Repeat("a,", 500_000)+"]\n")}
 	used := func() uint64 {
@@ -72,7 +72,7 @@ func TestManyReasons(t *testing.T) {
 	}
 }
 
-// A comment silences the line that it is about, and no other.
+// A comment disables rules only for the line that it is about.
 func TestSilenceOfALine(t *testing.T) {
 	const comment = "# genname:disable no-separator: meant"
 	for text, want := range map[string]int{
@@ -103,8 +103,8 @@ func TestSilenceOfALine(t *testing.T) {
 	}
 }
 
-// Text that kubectl ignores or changes without an error is unreadable, at its line. A file that is no manifest is
-// named for what it is.
+// If kubectl ignores or changes text without an error, lint reports the text as unreadable, with its line. If a file is
+// no manifest, lint names its actual format.
 func TestTextThatKubectlLoses(t *testing.T) {
 	for text, want := range map[string]string{
 		prefixed + "...\n# end\n":                                                  "",

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Each prefix is checked once, alone and together with the earlier ones.
+// Prefixes checks each prefix once, and compares it with earlier prefixes.
 func TestPrefixes(t *testing.T) {
 	long := strings.Repeat("a", 60)
 	secret := func(end, annotation string) string {
@@ -29,9 +29,9 @@ func TestPrefixes(t *testing.T) {
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: " + long + "-two-, namespace: b}}", ""},
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: " + long + "-two-, namespace: a}}", "truncated-prefix"},
 		{class("one", "a"), ""},
-		{class("two", "b"), "truncated-prefix"}, // cluster-scoped, so both are in one name pool
+		{class("two", "b"), "truncated-prefix"}, // these kinds are cluster-scoped, so both objects are in one name pool
 		{class("two", "c"), ""},
-		{secret("hook", "argocd.argoproj.io/hook: PreSync"), ""}, // another tool deletes it before each create
+		{secret("hook", "argocd.argoproj.io/hook: PreSync"), ""}, // Argo CD deletes the hook before each create
 		{secret("one", ""), ""},
 		{secret("two", ""), "truncated-prefix"},
 		{secret("three", ""), "truncated-prefix"},

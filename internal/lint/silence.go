@@ -10,14 +10,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
 )
 
-// Annotation silences rules for its object, one line for each reason:
-// RULE[,RULE…]: REASON.
+// Annotation is an annotation that disables rules for its object. Each of its lines has the form RULE[,RULE…]: REASON.
 const Annotation = "genname.dev/lint-disable"
 
-// maxReasons bounds the memory for an annotation.
+// maxReasons is the number of lines that are read from an annotation. It limits the memory.
 const maxReasons = 100
 
-// comment begins a comment that disables rules, genname:disable RULE[,RULE…]: REASON.
+// comment begins a comment that disables rules. The comment has the form genname:disable RULE[,RULE…]: REASON.
 const comment = "genname:disable"
 
 // Silence is a comment or an annotation that disables rules, and its reason.
@@ -25,15 +24,15 @@ type Silence struct {
 	File string
 	manifest.Position
 
-	// Rules are the names as written.
+	// Rules are the names of the rules as the author wrote them.
 	Rules  []string
 	Reason string
-	// Trouble is the reason why the comment or annotation is invalid, or "".
+	// Trouble explains why the comment or annotation is invalid. It is "" if the comment or annotation is valid.
 	Trouble string
-	// Comment is true of a comment, false of an annotation.
+	// Comment is true for a comment, and false for an annotation.
 	Comment bool
 
-	place manifest.Place // object of an annotation, or an object of the document
+	place manifest.Place // object with the annotation, or any object of the comment's document
 	line  int            // line that the comment is about, or 0 for the whole document
 	used  bool
 }
@@ -108,7 +107,7 @@ func newSilence(text string, silence Silence) *Silence {
 
 func (r *Result) silence(all []*Silence, disabled []string) {
 	in := map[target]*Silence{}
-	for _, s := range slices.Backward(all) { // the first of a target counts
+	for _, s := range slices.Backward(all) { // backward, so that the first silence of a target counts
 		if s.Trouble != "" {
 			continue
 		}
@@ -127,13 +126,13 @@ func (r *Result) silence(all []*Silence, disabled []string) {
 	}
 	for _, s := range all {
 		off := slices.ContainsFunc(s.Rules, func(name string) bool { return slices.Contains(disabled, name) })
-		if !s.used && (!off || s.Trouble != "") { // a rule that is left out has had no chance
+		if !s.used && (!off || s.Trouble != "") { // a disabled rule could not use it
 			r.Idle = append(r.Idle, s)
 		}
 	}
 }
 
-// target is where a silence disables a rule: a document, or a line or an object of it.
+// target is the document, the line, or the object for which a Silence disables a rule.
 type target struct {
 	document     *manifest.Document
 	line         int

@@ -1,5 +1,5 @@
-// Package derived is the table of the names that controllers derive from an object's name: the created object, the
-// formula, and the maximum length of the object's name. The package is data, and knows no manifests.
+// Package derived has a table of the names that controllers derive from an object's name. A row has the derived object,
+// the formula, and the maximum length. The package has only data, and reads no manifests.
 package derived
 
 import (
@@ -8,42 +8,42 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Consequence is the effect of an object name that is too long for a row.
+// Consequence is the effect of an object name that is longer than a row permits.
 type Consequence string
 
 const (
-	// Refused means that the create of the object itself is refused.
+	// Refused means that the server refuses to create the object itself.
 	Refused Consequence = "refused"
 	// Broken means that the object is created, but its controller can't create the derived object.
 	Broken Consequence = "broken"
-	// Truncated means that the end of the object's name is missing in the child's name.
+	// Truncated means that the derived name lacks the end of the object's name.
 	Truncated Consequence = "truncated"
 )
 
-// Child is a name, or a label's value, that follows from an object's name.
+// Child is a name or a label value that a controller derives from an object's name.
 type Child struct {
 	Owner schema.GroupKind
 	// Variant distinguishes rows of one kind: "Indexed".
 	Variant string
-	// Controller is who derives it.
+	// Controller is the controller that derives the name or value.
 	Controller string
 	// Makes is the derived object or value: "Job", or "label controller-revision-hash of its Pods".
 	Makes string
-	// Formula is how, with NAME for the owner's name.
+	// Formula describes the derived name. NAME stands for the owner's name.
 	Formula string
 	// Adds is the maximum number of bytes that the formula adds to the owner's name, without the
 	// bytes that depend on the object.
 	Adds int
-	// Limit is the number of bytes that it can have.
+	// Limit is the maximum number of bytes of the derived name or value.
 	Limit int
-	// Over is the consequence of a name that is too long.
+	// Over is the consequence if the owner's name is too long.
 	Over Consequence
-	// Since is the first minor version of Kubernetes with this behavior, and Until the first
-	// without it. The sources of 1.29, 1.31, 1.33, 1.34 and 1.37 were compared. 0 means no limit.
+	// Since is the first minor version of Kubernetes with this behavior. Until is the first later version without it. 0
+	// means no limit. The basis is the source of 1.29, 1.31, 1.33, 1.34 and 1.37.
 	Since, Until int
-	// Source is where that is to be read: a file of a published project at a version, and a symbol.
+	// Source names the source code with the rule, as a file of a published project at a version, and a symbol.
 	Source string
-	// ReadOnly is true if the row is based only on the source, and no test has run the controller.
+	// ReadOnly is true if the row is only based on reading the source, and no test has run the controller.
 	ReadOnly bool
 }
 

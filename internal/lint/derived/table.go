@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	maxLabel     = 63  // of a label's value, a DNS label, and so of a host name
-	maxSubdomain = 253 // of a name of most types
-	maxHash      = 10  // of pod-template-hash and controller-revision-hash: a number of 32 bits in decimal digits
-	// maxRayCluster is of a RayCluster's name, which its Service lengthens.
+	maxLabel     = 63  // maximum length of a label's value, and of a DNS label such as a host name
+	maxSubdomain = 253 // maximum length of a name of most types
+	maxHash      = 10  // length of pod-template-hash and controller-revision-hash, which are 32-bit numbers in decimal
+	// maxRayCluster is the maximum length of a RayCluster's name. The name of its Service is longer.
 	maxRayCluster = maxLabel - len("-serve-svc")
-	// MaxClaim is of the generateName of a ResourceClaim. The controller truncates longer ones.
+	// MaxClaim is the maximum length of a ResourceClaim's generateName. The controller truncates longer ones.
 	MaxClaim   = maxLabel - len("-") - names.SuffixLength
-	timeDigits = 10 // of a time since 1970, which is in seconds or, with room to spare, in minutes
+	timeDigits = 10 // length of a time since 1970 in seconds, and enough for a time in minutes
 )
 
 func batch(kind string) schema.GroupKind { return schema.GroupKind{Group: "batch", Kind: kind} }
@@ -25,10 +25,10 @@ func inKubernetes(file, symbol string) string {
 	return "k8s.io/kubernetes v1.37.1, " + file + ": " + symbol
 }
 
-// Table has every row.
+// Table has all rows.
 var Table = append(kubernetes, others...)
 
-// kubernetes are the controllers of Kubernetes. docs/reference/derived-names.md has each row beside
+// kubernetes has the rows of Kubernetes' own controllers. docs/reference/derived-names.md shows each row together with
 // the names that kube-controller-manager created.
 var kubernetes = []Child{
 	{
@@ -116,7 +116,7 @@ func inKubeRay(symbol string) string {
 	return "github.com/ray-project/kuberay v1.7.0, ray-operator/controllers/ray/utils/validation.go: " + symbol
 }
 
-// others are controllers of third parties, by their sources.
+// others has the rows of third-party controllers, according to their source code.
 var others = []Child{
 	{
 		Owner: schema.GroupKind{Group: tekton, Kind: "PipelineRun"}, Controller: "tekton",
@@ -203,7 +203,7 @@ var others = []Child{
 	},
 }
 
-// Kinds whose own fields lengthen the derived names.
+// These kinds have fields that lengthen the derived names.
 var (
 	JobSet     = schema.GroupKind{Group: "jobset.x-k8s.io", Kind: "JobSet"}
 	VolcanoJob = schema.GroupKind{Group: "batch.volcano.sh", Kind: "Job"}

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// templates are the fields of other kinds that have whole objects, which a controller or
-// a tool creates later. A name with [] is a list.
+// templates has the paths of fields that contain whole objects, by kind. A controller or a tool creates these objects
+// later. A name with [] is a list.
 var templates = map[schema.GroupKind][]string{
 	{Group: "triggers.tekton.dev", Kind: "TriggerTemplate"}: {"spec.resourcetemplates[]"},
 	{Group: "triggers.tekton.dev", Kind: "EventListener"}:   {"spec.triggers[].template.spec.resourcetemplates[]"},
@@ -26,7 +26,7 @@ var templates = map[schema.GroupKind][]string{
 	{Kind: "Template"}: {"objects[]"},
 }
 
-// embedded returns the objects in an object. No controller reads more than maxNesting levels of them.
+// embedded returns the objects that an object contains, but at most maxNesting levels of them.
 func embedded(o *Object, nesting int) []*Object {
 	var found []*Object
 	if nesting == maxNesting {
@@ -34,8 +34,8 @@ func embedded(o *Object, nesting int) []*Object {
 	}
 	for _, field := range templates[o.GroupVersionKind().GroupKind()] {
 		Walk(o.Object, strings.Split(field, "."), nil, func(value any, path []any) {
-			if text, is := value.(string); is { // positions in the text are those of the field
-				objects, _ := read([]byte(text), nesting+1) // templates in the text can break it
+			if text, is := value.(string); is { // objects in the text have the position of the field
+				objects, _ := read([]byte(text), nesting+1) // template actions can break the text
 				for i, inner := range objects {
 					inner.Place, inner.Embedded = Place{o.Document, slices.Concat(o.path, path, []any{i})}, true
 				}
@@ -54,7 +54,7 @@ func embedded(o *Object, nesting int) []*Object {
 	return found
 }
 
-// Walk visits the values at a path of fields, in each item of its lists.
+// Walk visits the values at a path of fields. For a list in the path, Walk visits each item.
 func Walk(value any, steps []string, path []any, visit func(value any, path []any)) {
 	if len(steps) == 0 {
 		visit(value, path)

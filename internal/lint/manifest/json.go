@@ -16,8 +16,8 @@ func fieldsOfJSON(c chunk) field {
 	return root
 }
 
-// jsonFields reads the positions of all fields of a document, without their values. internal/census/decode reads a
-// few values of a stream without positions, so the two share no code.
+// jsonFields reads the positions of all fields of a document, without their values. internal/census/decode shares no
+// code with it, because that package reads a few values of a stream without positions.
 type jsonFields struct {
 	chunk   chunk
 	decoder *json.Decoder

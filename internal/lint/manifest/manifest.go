@@ -1,6 +1,6 @@
-// Package manifest reads manifests as kubectl create does, and finds the position of each field. The package uses
-// kubectl's decoders (k8s.io/apimachinery, sigs.k8s.io/yaml: YAML 1.1). If a caller needs lines, columns or comments,
-// a second parser finds them. The package opens no file, and doesn't evaluate the objects.
+// Package manifest reads manifests as kubectl create does, and finds the position of each field. To read, it uses
+// kubectl's decoders (k8s.io/apimachinery, and sigs.k8s.io/yaml for YAML 1.1). A second parser finds lines, columns and
+// comments when a caller needs them. The package opens no file, and doesn't check the objects.
 package manifest
 
 import (
@@ -17,24 +17,24 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/untrusted"
 )
 
-// Object is one object of a file, with Lists taken apart.
+// Object is one object of a file. The items of a List are separate objects.
 type Object struct {
 	*unstructured.Unstructured
 	Place
 
-	// Embedded is true of an object that is part of another one.
+	// Embedded is true if another object contains this object.
 	Embedded bool
 }
 
-// Place is the place of an object in the input.
+// Place identifies an object in the input by its document and its path there.
 type Place struct {
 	Document *Document
 	path     []any // path in the document, for an item of a List
 }
 
-// Position returns the position of a field's name, or of a list's item, in the object's file. path
-// has a string for a field and an int for an item. If the field is missing, the position is its
-// parent object's. A field from an alias has the position of the anchor.
+// Position returns the position of a field's name, or of a list's item, in the object's file. path has a string for a
+// field and an int for an item. For a missing field, Position returns the position of the parent. A field from an alias
+// has the position of the anchor.
 func (p Place) Position(path ...any) Position {
 	return p.Document.position(append(p.path[:len(p.path):len(p.path)], path...))
 }
@@ -45,11 +45,11 @@ func (p Place) Comments() []Comment { return p.Document.comments() }
 // Path returns the path of the object in its document, as text.
 func (p Place) Path() string { return fmt.Sprint(p.path) }
 
-// Each visits the documents of a text in order. Each passes the objects that kubectl create would send, then the
-// objects in them, and the error of a broken document.
+// Each visits the documents of a text in order. visit receives the objects that kubectl create would send, followed by
+// the objects that they contain, and the error if the document is broken.
 func Each(text []byte, visit func(objects []*Object, broken *Broken)) { visitNested(text, 0, visit) }
 
-// maxNesting is the number of objects around an object. The memory and the time for text grow with the number.
+// maxNesting limits how deeply objects can contain other objects, because memory and time grow with the depth.
 const maxNesting = 10
 
 func visitNested(text []byte, nesting int, visit func(objects []*Object, broken *Broken)) {
@@ -75,7 +75,7 @@ func visitNested(text []byte, nesting int, visit func(objects []*Object, broken 
 	}
 }
 
-// Read returns the objects of a text, which kubectl create would send, and the documents that can't be read.
+// Read returns the objects that kubectl create would send for a text, and the documents that can't be read.
 func Read(text []byte) (objects []*Object, broken []Broken) { return read(text, 0) }
 
 func read(text []byte, nesting int) (objects []*Object, broken []Broken) {
@@ -97,11 +97,11 @@ type Broken struct {
 // ErrForeign is the error of a document that is no Kubernetes object.
 var ErrForeign = errors.New("no Kubernetes object")
 
-// inYAML finds the line in an error of the YAML parser.
+// inYAML matches the line number in an error of the YAML parser.
 var inYAML = regexp.MustCompile(`^(?:error converting YAML to JSON: )?yaml: line (\d+): `)
 
-// broken returns an error with its position in the file. The parser counts lines from the
-// document's start.
+// broken returns an error with its position in the file. The parser's error has a line number that counts from the
+// start of the document.
 func (c chunk) broken(err error) Broken {
 	b := Broken{c.start, err}
 	if match := inYAML.FindStringSubmatch(err.Error()); match != nil {
@@ -136,7 +136,7 @@ func (c chunk) objects(document *Document) ([]*Object, error) {
 	if err := untrusted.CheckAliases(c.text); err != nil {
 		return nil, err
 	}
-	// Without these bytes or an escape, the document can't have the key.
+	// A document without these bytes and without an escape can't have the key.
 	if !bytes.Contains(c.text, []byte("kind")) && !bytes.Contains(c.text, []byte(`\`)) {
 		if text, err := toJSON(c); err != nil || len(text) == 0 {
 			return nil, err
@@ -160,9 +160,9 @@ func (c chunk) objects(document *Document) ([]*Object, error) {
 	return flatten(nil, object, document, nil)
 }
 
-// flatten adds an object, or the objects of a List at every depth. After a bad item, flatten continues, as kubectl
-// create does. An item without a kind makes a Kubernetes List unreadable. In other JSON, such as the response of
-// another API, the item is foreign.
+// flatten appends an object, or all objects of a List, at every depth. After a bad item, flatten continues, as kubectl
+// create does. In a Kubernetes List, an item without a kind makes the List unreadable. In other JSON, such as the
+// response of another API, such an item is no Kubernetes object.
 func flatten(to []*Object, object runtime.Object, in *Document, path []any) ([]*Object, error) {
 	switch object := object.(type) {
 	case *unstructured.UnstructuredList:

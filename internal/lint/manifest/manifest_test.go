@@ -55,8 +55,7 @@ func asKubectl(file []byte) ([]runtime.Object, error) {
 	}
 }
 
-// same fails the test unless Read finds the same objects in a file as kubectl, if kubectl reads the
-// whole file.
+// same fails the test if kubectl reads the whole file, but Read finds other objects in it.
 func same(t *testing.T, file []byte) {
 	t.Helper()
 	want, err := asKubectl(file)
@@ -96,8 +95,8 @@ func indexOf(objects []map[string]any, object map[string]any) int {
 	return -1
 }
 
-// placed fails the test unless the field at every position of an object has the object's value. placed skips fields
-// that the second parser doesn't know.
+// placed checks the position of each field of an object. It fails the test if the file has another value at that
+// position. placed skips fields that the second parser doesn't know.
 func placed(t *testing.T, file []byte) {
 	t.Helper()
 	objects, _ := Read(file)
@@ -125,7 +124,7 @@ func placed(t *testing.T, file []byte) {
 	}
 }
 
-// plain reports whether text is the same in YAML 1.1 and 1.2, and with any quotes.
+// plain reports whether a text means the same in YAML 1.1 and 1.2, and with any quotes.
 func plain(text string) bool {
 	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-/.") == "" &&
 		!strings.HasPrefix(text, "-") && !strings.HasPrefix(text, ".")
@@ -147,7 +146,7 @@ func each(value any, path []any, visit func([]any, any)) {
 	}
 }
 
-// files are manifests in all the forms that they have.
+// files has manifests in all supported forms.
 var files = []struct{ name, text string }{
 	{"a document", "apiVersion: v1\nkind: A\nmetadata:\n  generateName: a-\n"},
 	{"two documents", "apiVersion: v1\nkind: A\n---\napiVersion: v1\nkind: B\n"},
@@ -211,7 +210,7 @@ func FuzzReader(f *testing.F) {
 
 func first(objects []*Object, _ []Broken) []*Object { return objects }
 
-// A text in an object can have several documents, and can't have the aliases that a file can't have, however deep it is.
+// A text in an object can have several documents. At any depth, it can't have aliases that a file can't have.
 func TestEmbeddedText(t *testing.T) {
 	in := func(text string) string {
 		return fmt.Sprintf("apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {templates: [{resource: {manifest: %q}}]}\n", text)
@@ -242,7 +241,7 @@ func TestEmbeddedText(t *testing.T) {
 	}
 }
 
-// Objects in objects, and texts in texts, are read to a limit, because paths and time grow with each level.
+// Read limits the depth of objects in objects and texts in texts, because paths and time grow with each level.
 func TestNesting(t *testing.T) {
 	const levels = 1000
 	list := strings.Repeat(`{"apiVersion":"v1","kind":"List","items":[`, levels) + strings.Repeat("]}", levels)
@@ -263,7 +262,7 @@ func TestNesting(t *testing.T) {
 	}
 }
 
-// An unreadable document doesn't affect the others, and its error has its line.
+// An unreadable document doesn't affect the others. Its error has the line of the document.
 func TestBroken(t *testing.T) {
 	for _, test := range []struct{ text, kinds, broken string }{
 		{"kind: A\napiVersion: v1\n---\nkind: [\n---\nkind: B\napiVersion: v1\n", "A B", "4"},

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Position is a place in a file: line and column from 1, columns in characters.
+// Position is a line and a column in a file. Both count from 1, and columns count characters.
 type Position struct{ Line, Column int }
 
 func (p Position) after(text []byte) Position {
@@ -59,8 +59,8 @@ func (d *Document) comments() []Comment {
 	return d.remarks
 }
 
-// parse finds the fields, once. If the second parser can't read the text, all fields
-// have the position of the document.
+// parse finds the fields, and does so only once. If the second parser can't read the text, all fields have the position
+// of the document.
 func (d *Document) parse() {
 	if d.parsed {
 		return
@@ -83,7 +83,7 @@ func (d *Document) parse() {
 	d.remarks = append(d.remarks, y.comments(d.chunk)...)
 }
 
-// Forget drops the fields, which take much more memory than the text. A later position finds them again.
+// Forget drops the fields, which take much more memory than the text. Position parses the text again.
 func (d *Document) Forget() { d.parsed, d.root, d.remarks = false, field{}, nil }
 
 func (f field) find(path []any) (field, bool) {
@@ -105,24 +105,24 @@ func (f field) find(path []any) (field, bool) {
 	return f, false
 }
 
-// maxDepth bounds the depth of fields, because a document can contain itself by an alias.
+// maxDepth limits the depth of fields, because with an alias a document can contain itself.
 const maxDepth = 100
 
-// yamlFields makes fields of YAML nodes.
+// yamlFields converts YAML nodes to fields.
 type yamlFields struct {
 	start  Position
-	breaks []Position      // where the parser's lines begin, if it breaks them elsewhere too
+	breaks []Position      // where the parser's lines begin, if the parser knows more line breaks
 	notes  map[string]bool // the lines of all comments
 	size   int
 
-	lengths map[int]bool // of the notes
+	lengths map[int]bool // the lengths of the notes
 }
 
-// maxFields bounds the fields that aliases of aliases create from a small document.
+// maxFields limits the number of fields, because a small document with aliases of aliases can have very many.
 const maxFields = 1_000_000
 
-// otherBreaks returns the starts of lines for YAML, for which a carriage return and three Unicode characters are line
-// breaks. The result is nil if the text has none of these.
+// otherBreaks returns where lines begin for the YAML parser, if a text has a carriage return or one of three Unicode
+// characters. The parser breaks lines there, too. For other texts, the result is nil.
 func otherBreaks(text []byte) []Position {
 	if !bytes.ContainsAny(text, "\r\u0085\u2028\u2029") {
 		return nil
@@ -233,8 +233,7 @@ func (y *yamlFields) note(comment string) {
 	}
 }
 
-// Mentions reports whether a text stands anywhere in the document, or in the
-// comments before it.
+// Mentions reports whether the document, or a comment before it, contains a text.
 func (d *Document) Mentions(text string) bool {
 	has := func(c chunk) bool { return bytes.Contains(c.text, []byte(text)) }
 	return has(d.chunk) || slices.ContainsFunc(d.preface, has)
@@ -244,16 +243,16 @@ func (d *Document) Mentions(text string) bool {
 type Comment struct {
 	Position
 
-	// Text is the comment without its number sign.
+	// Text is the comment without the # at its beginning.
 	Text string
-	// Alone is true if the line has nothing else.
+	// Alone is true if the line has only this comment.
 	Alone bool
 	// Leads is true if the comment is before the document's first field.
 	Leads bool
 }
 
-// comments returns the parser's comments with their positions. A number sign in a string isn't a
-// comment. The parser keeps the text of comments but not their positions.
+// comments returns the parser's comments with their positions. The parser keeps the text of comments but not their
+// positions. A # in a string doesn't begin a comment.
 func (y *yamlFields) comments(c chunk) []Comment {
 	var found []Comment
 	leads, number := true, 0
@@ -282,7 +281,7 @@ func (y *yamlFields) commentIn(line string) int {
 	line = strings.TrimRightFunc(line, unicode.IsSpace)
 	for at := 0; at < len(line); at++ {
 		begins := line[at] == '#' && (at == 0 || line[at-1] == ' ' || line[at-1] == '\t')
-		if begins && y.lengths[len(line)-at] && y.notes[line[at:]] { // a length is found at once
+		if begins && y.lengths[len(line)-at] && y.notes[line[at:]] { // checking the length first is fast
 			return at
 		}
 	}

@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/untrusted"
 )
 
-// guessed is the number of bytes that decide whether a file may be JSON, as in kubectl
+// guessed is the number of bytes at the beginning of a file from which kubectl decides whether it is JSON
 // (StreamVisitor in k8s.io/cli-runtime/pkg/resource/visitor.go).
 const guessed = 4096
 
-// chunk is the text of one document, or the error of reading it.
+// chunk is the text of one document, or the error that occurred while it was read.
 type chunk struct {
 	text  []byte
 	start Position // of its first character
@@ -28,7 +28,7 @@ type chunk struct {
 	err   error
 }
 
-// decoded returns a file as kubectl reads it. Most files need no copy.
+// decoded returns a file as kubectl reads it. It returns most files without a copy.
 func decoded(file []byte) []byte {
 	if utf8.Valid(file) && !bytes.HasPrefix(file, []byte("\xef\xbb\xbf")) {
 		return file
@@ -36,9 +36,8 @@ func decoded(file []byte) []byte {
 	return untrusted.AsUTF8(file)
 }
 
-// split returns the documents of a file. A file that may be JSON is a sequence of JSON values. If
-// only one value could be read, the file may still be YAML (YAMLOrJSONDecoder in
-// k8s.io/apimachinery/pkg/util/yaml/decoder.go).
+// split returns the documents of a file. If a file can be JSON, split reads JSON values from it. If only one value can
+// be read, the file can still be YAML (YAMLOrJSONDecoder in k8s.io/apimachinery/pkg/util/yaml/decoder.go).
 func split(text []byte) []chunk {
 	start := Position{Line: 1, Column: 1}
 	if !yaml.IsJSONBuffer(text[:min(guessed, len(text))]) {
@@ -70,8 +69,7 @@ func split(text []byte) []chunk {
 	}
 }
 
-// failed reports whether the first of the documents could not be read. The JSON error is then
-// better.
+// failed reports whether the first document could not be read. Then the error about JSON is more helpful.
 func failed(chunks []chunk) bool {
 	if len(chunks) == 0 || chunks[0].err != nil {
 		return len(chunks) > 0
@@ -94,10 +92,9 @@ func blank(text []byte) int {
 
 const separator = "---"
 
-// splitYAML returns the documents between lines that begin with ---, as YAMLReader in
-// k8s.io/apimachinery/pkg/util/yaml/decoder.go does. A separator with nothing before it belongs to
-// the document, and lines end with a line feed. Where YAMLReader fails, splitYAML continues after
-// the next separator.
+// splitYAML splits a text at lines that begin with ---, as YAMLReader in k8s.io/apimachinery/pkg/util/yaml/decoder.go
+// does. If nothing is before a separator, the separator belongs to the document. Lines end with a line feed. If
+// YAMLReader would fail, splitYAML continues after the next separator.
 func splitYAML(text []byte, start Position) []chunk {
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	if len(text) > 0 && text[len(text)-1] != '\n' {
@@ -136,13 +133,13 @@ var (
 	errNoUTF8 = errors.New("a byte that isn't UTF-8, which kubectl replaces by U+FFFD")
 )
 
-// ignored finds text that kubectl ignores: text after the end of a YAML document, and a second JSON value in it.
+// ignored matches text that kubectl ignores after the end of a YAML document, or after a first JSON value in it.
 var ignored = regexp.MustCompile(`(?m)^\.\.\.[ \t]*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*([^\s#%-])|^[^#\n]*\}[ \t]*\r?\n(\{)`)
 
-// apiVersions finds the fields apiVersion of a YAML document.
+// apiVersions matches each apiVersion field of a YAML document.
 var apiVersions = regexp.MustCompile(`(?m)^apiVersion:`)
 
-// Lost returns the places of text that kubectl doesn't send as it is, although it reports no error.
+// Lost returns the positions of text that kubectl ignores or changes without an error.
 func Lost(text []byte) (found []Broken) {
 	for _, c := range split(decoded(text)) {
 		if c.json {
@@ -163,11 +160,11 @@ func Lost(text []byte) (found []Broken) {
 	return found
 }
 
-// html finds the beginning of a page.
+// html matches the beginning of an HTML page.
 var html = regexp.MustCompile(`(?i)^\s*<(?:!doctype html|html)`)
 
-// ErrHTML is the error of a page.
+// ErrHTML is the error of an HTML page.
 var ErrHTML = errors.New("an HTML page, not a manifest")
 
-// IsHTML reports whether a text is a page, such as the login page of a site.
+// IsHTML reports whether a text is an HTML page, such as the login page of a site.
 func IsHTML(text []byte) bool { return html.Match(text) }

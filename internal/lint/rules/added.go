@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// added returns the number of bytes that the object itself adds to a derived name. applies reports whether the row
-// is about such an object.
+// added returns the number of bytes that the object's own fields add to a derived name. applies is false if the row
+// doesn't apply to the object.
 func added(o Manifest, row derived.Child) (bytes int, applies bool) {
 	switch {
 	case row.Owner == derived.JobSet:
@@ -22,7 +22,7 @@ func added(o Manifest, row derived.Child) (bytes int, applies bool) {
 	case row.Owner.Kind != "Job":
 		return 0, true
 	case row.Over == derived.Refused && row.Variant == "" && boolAt(o.Unstructured.Object, "spec", "manualSelector"):
-		return 0, false // the label is the author's then
+		return 0, false // then the author sets the label
 	}
 	completions, given := numberAt(o.Unstructured.Object, "spec", "completions")
 	indexed := stringAt(o.Unstructured.Object, "spec", "completionMode") == derived.Indexed && given && completions > 0
@@ -55,8 +55,8 @@ func addedByJobSet(o Manifest, row derived.Child) (bytes int, applies bool) {
 	return bytes, applies
 }
 
-// addedByTasks returns the number of bytes that the longest task of a Volcano Job adds. Volcano's
-// webhook adds the index of the task where its controller adds the index of the replica.
+// addedByTasks returns the number of bytes that the longest task of a Volcano Job adds. Volcano's webhook adds the
+// index of the task, where Volcano's controller adds the index of the replica.
 func addedByTasks(o Manifest) (bytes int, applies bool) {
 	for i, item := range listAt(o.Unstructured.Object, "spec", "tasks") {
 		task, _ := item.(map[string]any)
@@ -69,8 +69,8 @@ func addedByTasks(o Manifest) (bytes int, applies bool) {
 	return bytes, applies
 }
 
-// addedByWorkers returns the number of digits in the last index of an MPIJob's workers. Only the controller of
-// v2beta1 has the limit of the table.
+// addedByWorkers returns the number of digits in the index of an MPIJob's last worker. Only the controller of v2beta1
+// has the limit in the table.
 func addedByWorkers(o Manifest) (bytes int, applies bool) {
 	replicas, _ := numberAt(o.Unstructured.Object, "spec", "mpiReplicaSpecs", "Worker", "replicas")
 	return digits(max(replicas, 1) - 1), o.GetAPIVersion() == derived.MPIJob.Group+"/v2beta1"

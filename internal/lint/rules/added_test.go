@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// A name of exactly the length that a controller allows is fine, and one byte more is
-// an error. The object's own fields shorten the maximum.
+// A name of the maximum length is fine, and one more byte is an error. The object's own fields lower the maximum.
 func TestLongestNameForOtherControllers(t *testing.T) {
 	tasks := "spec: {tasks: [{name: master}, {name: worker-of-it}]}"
 	workers := func(replicas int) string {
@@ -44,7 +43,7 @@ func TestLongestNameForOtherControllers(t *testing.T) {
 	}
 }
 
-// The MPIJob of the training operator has another controller.
+// An MPIJob of the training operator has another controller, without the limit.
 func TestOtherMPIJob(t *testing.T) {
 	text := "apiVersion: kubeflow.org/v1\nkind: MPIJob\nmetadata:\n  name: " + strings.Repeat("a", 63) + "\n"
 	if found := check(t, childNames, text, Tree{}); len(found) != 0 {

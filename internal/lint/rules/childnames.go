@@ -28,7 +28,7 @@ var childNames = &Rule{
 	},
 }
 
-// worst returns the finding of a row of the table about the object. ok is false if there is none.
+// worst returns the finding about an object for one row of the table. ok is false if there is no finding.
 func worst(o Manifest, row derived.Child) (Finding, bool) {
 	adds, applies := added(o, row)
 	length, prefix := o.nameLength()

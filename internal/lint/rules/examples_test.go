@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// newest is the minor version of the Kubernetes that examples are for.
+// newest is the minor version of Kubernetes that the examples are meant for.
 const newest = 37
 
-// check returns the findings of the rule in the objects of a text.
+// check returns the findings of one rule for the objects in a text.
 func check(t *testing.T, rule *Rule, text string, tree Tree) []Finding {
 	t.Helper()
 	objects, broken := manifest.Read([]byte(text))
@@ -28,15 +28,15 @@ func check(t *testing.T, rule *Rule, text string, tree Tree) []Finding {
 	return append(found, rule.Compare(NewInput(newest, facts))...)
 }
 
-// places are the places of files in examples that need one.
+// places maps an example's description to the tree around its file. Other examples need no tree.
 var places = map[string]Tree{
 	"The kustomization lists the file.":        {Kustomization: "kustomization.yaml"},
 	"The file is in the templates of a chart.": {Chart: "Chart.yaml"},
 	"The hook is in the templates of a chart.": {Chart: "Chart.yaml"},
 }
 
-// Every page has a good example and a bad example of each level of the rule. The examples have the
-// finding of their heading, which can be shown.
+// Every page has a good example, and a bad example for each level of the rule. The heading of an example has the level
+// that the rule must find, and the finding must have a text and a position.
 func TestExamples(t *testing.T) {
 	for _, rule := range All {
 		var levels []v1alpha1.LintLevel

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// Facts are the data that rules compare between objects. Facts are small, and stay in memory after the objects are
+// Facts are the data that rules compare between objects. Facts are small, and stay in memory when the objects have been
 // dropped.
 type Facts struct {
 	Objects    []*Object
@@ -40,10 +40,10 @@ func (f *Facts) Add(m Manifest) {
 type Input struct {
 	Facts
 
-	// Minor is the minor version of the Kubernetes that the objects are for: 37.
+	// Minor is the minor version of Kubernetes that the objects are meant for, such as 37.
 	Minor int
 
-	// The indexes have few objects for each key, so the time doesn't grow with the square of the input.
+	// Each key of these indexes has few objects. So the time doesn't grow with the square of the input.
 	pools      map[pool][]*Object // of truncated prefixes
 	mixed      map[pool]bool      // pools of objects with different prefixes
 	hooks      map[nameKey][]*Object
@@ -52,10 +52,10 @@ type Input struct {
 	appliers   map[directoryKey]string
 }
 
-// pool is a name pool. The objects in it can get the same names.
+// pool identifies a name pool. Two objects in one pool can get the same name.
 type pool struct {
 	kind                     schema.GroupKind
-	namespace, files, prefix string // files are those that are applied together, if there is no namespace
+	namespace, files, prefix string // files identifies the files that are applied together, if there is no namespace
 }
 
 // nameKey is a name or a generateName in a namespace.
@@ -64,7 +64,7 @@ type nameKey struct {
 	namespace, name string
 }
 
-// anywhere is the namespace of a key with the objects of all namespaces.
+// anywhere stands for the namespace in a key that covers all namespaces.
 const anywhere = "*"
 
 // NewInput returns the input with the facts of all files, in the order of the files.
@@ -135,8 +135,8 @@ func (in *Input) poolOf(o *Object) pool {
 	return at
 }
 
-// namespaceOf returns the namespace of an object. A cluster-scoped object has none. If its manifest
-// has one, the server removes it.
+// namespaceOf returns the namespace of an object. It returns "" for a cluster-scoped object, because the server removes
+// a namespace in its manifest.
 func (in *Input) namespaceOf(o *Object) string {
 	if in.isClusterScoped(o.kind()) {
 		return ""
@@ -144,16 +144,16 @@ func (in *Input) namespaceOf(o *Object) string {
 	return o.Namespace
 }
 
-// isClusterScoped reports whether objects of a kind have no namespace. isClusterScoped uses the
-// CustomResourceDefinitions of the input.
+// isClusterScoped reports whether objects of a kind have no namespace. It also uses the CustomResourceDefinitions of
+// the input.
 func (in *Input) isClusterScoped(kind schema.GroupKind) bool {
 	return in.scopes[kind] == "Cluster" || clusterScoped[kind]
 }
 
-// ClusterScoped reports whether objects of a kind of Kubernetes have no namespace.
+// ClusterScoped reports whether objects of a built-in kind have no namespace.
 func ClusterScoped(kind schema.GroupKind) bool { return clusterScoped[kind] }
 
-// clusterScoped are the kinds of Kubernetes whose objects have no namespace.
+// clusterScoped are the built-in kinds whose objects have no namespace.
 var clusterScoped = map[schema.GroupKind]bool{
 	namespace: true, volume: true, priorityClass: true, storageClass: true, {Kind: "Node"}: true,
 	{Group: rbac, Kind: "ClusterRole"}: true, {Group: rbac, Kind: "ClusterRoleBinding"}: true,

@@ -44,7 +44,7 @@ var missingName = &Rule{
 			report(finding)
 		case o.Name == "" && o.GenerateName == "" && known(o) && !o.Tree.Change:
 			report(Finding{
-				Level:   v1alpha1.LintNote, // a program sets the name in most such files
+				Level:   v1alpha1.LintNote, // in most such files, a program sets the name
 				Message: "the object has neither name nor generateName, and the server refuses it",
 				Help:    "set metadata.name or metadata.generateName",
 				Path:    []any{"metadata"},
@@ -53,7 +53,7 @@ var missingName = &Rule{
 	},
 }
 
-// separators removes the characters between words from misspelled fields. separators is shared, because it has a
+// separators removes the characters between words from misspelled fields. All rules share it, because it contains a
 // table of all bytes, and create checks each prefix.
 var separators = strings.NewReplacer("_", "", "-", "")
 
@@ -92,15 +92,14 @@ func typeOf(value any) string {
 	return "number"
 }
 
-// known reports whether a server stores objects of the kind under a name. Many files have a kind
-// that only a tool reads.
+// known reports whether a server stores objects of the kind under a name. Many files have kinds that only a tool reads.
 func known(o Manifest) bool {
 	_, pods := podTemplates[o.kind()]
 	_, refers := inKinds[o.kind()]
 	return pods || refers || stored[o.kind()]
 }
 
-// stored are kinds that a server stores, in addition to those of other tables.
+// stored are kinds that a server stores, and that are in no other table.
 var stored = map[schema.GroupKind]bool{
 	configMap: true, secret: true, service: true, serviceAccount: true, namespace: true, volume: true,
 	{Group: rbac, Kind: "Role"}: true, {Group: rbac, Kind: "ClusterRole"}: true,
@@ -120,8 +119,8 @@ var bothNames = &Rule{
 	},
 }
 
-// keepName returns the fix if the object needs its name. Without the name, another rule would have
-// a finding.
+// keepName returns the fix for an object that needs a fixed name, because another rule would report the object without
+// it.
 func keepName(o Manifest) string {
 	if applier(o) == "" && fixedNames[o.kind()].is == "" {
 		return ""
@@ -155,7 +154,7 @@ var fixedName = &Rule{
 
 type fixed struct {
 	is      string // the meaning of the name
-	refused bool   // another one by the server
+	refused bool   // the server refuses any other name
 }
 
 var fixedNames = map[schema.GroupKind]fixed{

@@ -40,7 +40,7 @@ var notAppliable = &Rule{
 	},
 }
 
-// An applying tool finds objects by name.
+// applying is a tool that applies objects, and finds them by name.
 type applying string
 
 const (
@@ -53,7 +53,7 @@ const (
 
 const useName = "set metadata.name instead of metadata.generateName"
 
-// refusedBy are the findings about an object with a generated name, by tool.
+// refusedBy has a finding for each tool that can't apply an object with a generated name.
 var refusedBy = map[applying]Finding{
 	byKustomize: {
 		Message: "kustomize refuses an object without a name, and %s lists this file",
@@ -84,9 +84,9 @@ func applier(o Manifest) applying {
 	switch {
 	case o.Tree.Kustomization != "":
 		return byKustomize
-	case annotations[argoHook] != "" || o.helmHook && o.Tree.Chart == "": // Argo CD can apply rendered ones
+	case annotations[argoHook] != "" || o.helmHook && o.Tree.Chart == "": // Argo CD can apply a rendered Helm hook
 		return ""
-	case o.helmHook: // which Helm deletes by its name before it creates it again
+	case o.helmHook: // Helm deletes a hook by its name before it creates the hook again
 		return byHelm
 	case annotations[lastApplied] != "":
 		return byKubectl
@@ -107,7 +107,7 @@ func tracked(annotations map[string]string) bool {
 	return false
 }
 
-// directory is a directory of the repository that a tool applies.
+// directory is a directory in the repository that a tool applies.
 type directory struct {
 	directoryKey
 
@@ -143,8 +143,8 @@ func appliedBy(o Manifest) []directory {
 
 func cleaned(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
 
-// appliedIn returns the name of the object that applies the directory of an object, or "". From a directory with a
-// kustomization on, the kustomization decides which files are applied.
+// appliedIn returns the name of the Flux or Argo CD object that applies the directory of an object, or "". Below a
+// directory with a kustomization, the kustomization decides which files are applied.
 func (in *Input) appliedIn(o *Object) (by string) {
 	if o.Tree.Path == "" {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// Manifest is an object with all of its fields. Manifest is checked while its file is read, and then forgotten.
+// Manifest is an object with all of its fields. lint checks it while its file is read, and then drops it.
 type Manifest struct {
 	Object
 	*unstructured.Unstructured
@@ -28,23 +28,23 @@ type Object struct {
 	Tree Tree
 	manifest.Place
 
-	exported  bool     // a server has written it
+	exported  bool     // a server has written the object
 	phases    []string // phases in which Argo CD creates it as a hook
-	helmHook  bool     // Argo CD creates it as a hook, too
-	forOnePod bool     // it is a claim that one Pod only can mount
+	helmHook  bool     // Helm and Argo CD create it as a hook
+	forOnePod bool     // it is a claim that only one Pod can mount
 }
 
-// Tree is the role of a file among the files around it.
+// Tree describes the files around a file that determine how its objects are created.
 type Tree struct {
 	// Kustomization is the path of the kustomization that lists the file.
 	Kustomization string
-	// Chart is the path of the Helm chart that has the file in its templates.
+	// Chart is the path of the Helm chart if the file is one of its templates.
 	Chart string
 	// Path is the path of the file in its repository.
 	Path string
-	// Change is true if a kustomization changes objects by the file, such as a patch, and doesn't create its objects.
+	// Change is true if the file only changes objects of a kustomization, for example as a patch.
 	Change bool
-	// Kustomized is the path of the nearest directory around the file that has a kustomization, such as ".", or empty.
+	// Kustomized is the path of the nearest directory with a kustomization around the file, such as ".", or empty.
 	Kustomized string
 }
 
@@ -54,7 +54,7 @@ func NewManifest(o *manifest.Object, file string, tree Tree) Manifest {
 		Kind: o.GroupVersionKind(), Namespace: o.GetNamespace(), Name: o.GetName(), GenerateName: o.GetGenerateName(),
 		File: file, Tree: tree, Place: o.Place, exported: o.GetResourceVersion() != "",
 	}}
-	if o.Embedded { // the tools around the file do not see it
+	if o.Embedded { // tools don't see an embedded object
 		m.Tree = Tree{}
 	}
 	m.phases, m.helmHook = phasesOf(o.GetAnnotations()[argoHook]), o.GetAnnotations()["helm.sh/hook"] != ""
@@ -72,17 +72,17 @@ func (o Object) generates() bool { return o.GenerateName != "" && o.Name == "" }
 
 func (o Object) hook() bool { return o.generates() && len(o.phases) > 0 }
 
-// placeholder finds variables: ${X}, $(X), $X, #{X}, {{ x }}, {% x %}, <x>, __X__, @x@, %x%.
+// placeholder matches variables: ${X}, $(X), $X, #{X}, {{ x }}, {% x %}, <x>, __X__, @x@, %x%.
 var placeholder = regexp.MustCompile(
 	`[$#]\{[^}]*\}|\$\([^)]*\)|\$\w+|\{\{.*?\}\}|\{%.*?%\}|<[^<>]+>|__\w+?__|@[\w.-]+@|%[\w.-]+%`)
 
-// Placeholder reports whether a variable is part of the object's name. The length and the letters of such a name are
+// Placeholder reports whether the object's name contains a variable. The length and the characters of such a name are
 // unknown.
 func (o Object) Placeholder() bool {
 	return placeholder.MatchString(o.Name) || placeholder.MatchString(o.GenerateName)
 }
 
-// phaseNames are the phases whose hooks get generated names from Argo CD.
+// phaseNames are the phases in which Argo CD creates a hook with a generated name.
 var phaseNames = []string{"PreSync", "Sync", "PostSync", "SyncFail"}
 
 func phasesOf(annotation string) []string {
@@ -95,9 +95,8 @@ func phasesOf(annotation string) []string {
 	return phases
 }
 
-// hookSuffix is the number of bytes that Argo CD appends to generateName besides the phase: 7
-// characters of the revision, two dashes and a Unix time in seconds (gitops-engine,
-// pkg/sync/sync_context.go).
+// hookSuffix is the number of bytes that Argo CD appends to generateName, in addition to the phase. They are 7
+// characters of the revision, two dashes and a Unix time in seconds (gitops-engine, pkg/sync/sync_context.go).
 const hookSuffix = 7 + 1 + 1 + 10
 
 func (o Object) suffix() int {
@@ -132,15 +131,15 @@ func (o Object) nameField() []any {
 	return []any{"metadata", "name"}
 }
 
-// generateName is the path of the field.
+// generateName is the path of the field metadata.generateName.
 var generateName = []any{"metadata", "generateName"}
 
 func (o *Object) together(other *Object) bool {
 	return o.File == other.File || o.Tree.Kustomization != "" && o.Tree.Kustomization == other.Tree.Kustomization
 }
 
-// distance returns the distance of two objects' files: 0 for one file, 1 for one kustomization or
-// directory, then the number of directories between them.
+// distance returns the distance between the files of two objects. 0 means the same file, and 1 the same kustomization
+// or directory. Otherwise, it is the number of directories between the files.
 func (o *Object) distance(other *Object) int {
 	if o.File == other.File {
 		return 0

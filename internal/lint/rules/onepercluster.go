@@ -30,10 +30,10 @@ var onePerCluster = &Rule{
 	},
 }
 
-// refusedTwice is the fate of the second copy of an object with an allocated value.
+// refusedTwice describes a second copy of an object with a value that the server allocates once.
 const refusedTwice = "is refused by the server"
 
-// single is a value of a field that only one object can have.
+// single is a field value that only one object can have.
 type single struct {
 	what, fate string
 	path       []any
@@ -69,7 +69,7 @@ func singles(o Manifest) []single {
 	return found
 }
 
-// forOnePod reports whether an object is a claim that one Pod only can mount.
+// forOnePod reports whether an object is a claim that only one Pod can mount.
 func forOnePod(o Manifest) bool {
 	modes := listAt(o.Unstructured.Object, "spec", "accessModes")
 	return o.kind() == claim && len(modes) == 1 && modes[0] == "ReadWriteOncePod"
@@ -93,7 +93,7 @@ var sharedLabels = &Rule{
 	},
 }
 
-// selectors are the paths of the Pod selectors of kinds.
+// selectors are the paths of the Pod selectors, by kind.
 var selectors = map[schema.GroupKind][]string{
 	{Kind: "ReplicationController"}:         {"spec", "selector"},
 	{Group: "apps", Kind: "ReplicaSet"}:     {"spec", "selector"},

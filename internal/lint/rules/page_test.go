@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Each page has the levels of its rule, the parts that all pages have, and a row in the list of all rules. There are no
-// other pages.
+// Each rule has a page with its levels and the parts that all pages have, and a row in the list of all rules. There are
+// no other pages.
 func TestPages(t *testing.T) {
 	overview, err := os.ReadFile("../../../docs/rules/README.md")
 	if err != nil {

@@ -19,7 +19,7 @@ var invalidName = &Rule{
 	Name:   "invalid-name",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError},
 	check: func(minor int, o Manifest, report func(Finding)) {
-		renamed := o.Tree.Change || // kustomize sets the name of a Namespace, too
+		renamed := o.Tree.Change || // kustomize sets a Namespace's name, too
 			o.kind() == namespace && (o.Tree.Kustomized == path.Dir(o.Tree.Path) || o.Tree.Kustomization != "")
 		if o.Name == "" || o.GenerateName != "" || o.Exported() || o.Placeholder() || !known(o) || renamed {
 			return
@@ -44,7 +44,7 @@ var invalidName = &Rule{
 	},
 }
 
-// shortened returns the fix of a name that is refused for its length, or "".
+// shortened returns the fix for a name that the server refuses for its length, or "".
 func shortened(reason string) string {
 	if strings.HasPrefix(reason, "must be no more than") {
 		return "shorten it"
@@ -52,14 +52,14 @@ func shortened(reason string) string {
 	return ""
 }
 
-// nameRule is a type's check of names. With prefix, it checks a generateName, whose end can be a character that a
-// name can't end with.
+// nameRule checks a name as kube-apiserver does for one type. If prefix is true, it checks a generateName. A
+// generateName can end with a character that a name can't end with.
 type nameRule func(name string, prefix bool) []string
 
 const rbac = "rbac.authorization.k8s.io"
 
-// nameRules are the rules of kube-apiserver's types whose names are not DNS subdomains. A test compares each with
-// a real server.
+// nameRules has the rules of built-in types whose names are not DNS subdomains. A test compares each rule with a real
+// server.
 var nameRules = map[schema.GroupKind]nameRule{
 	{Kind: "Namespace"}: validation.NameIsDNSLabel,
 	{Kind: "Event"}:     pathSegment,
@@ -75,7 +75,7 @@ var nameRules = map[schema.GroupKind]nameRule{
 	{Group: "internal.apiserver.k8s.io"}:           pathSegment,
 }
 
-// pathSegment is the rule of types whose names only have to be valid in a URL path.
+// pathSegment is the rule for types whose names must only be valid in a URL path.
 func pathSegment(name string, prefix bool) []string {
 	if prefix {
 		return content.IsPathSegmentPrefix(name)
@@ -83,15 +83,15 @@ func pathSegment(name string, prefix bool) []string {
 	return content.IsPathSegmentName(name)
 }
 
-// anything is the rule of reviews, which the server doesn't store.
+// anything accepts any name. It is the rule for reviews, which the server doesn't store.
 func anything(string, bool) []string { return nil }
 
-// relaxedServices is the first minor version in which a Service's name can begin with a digit,
-// because the gate RelaxedServiceNameValidation is on.
+// relaxedServices is the first minor version in which a Service's name can begin with a digit. The gate
+// RelaxedServiceNameValidation is on there.
 const relaxedServices = 36
 
-// nameRuleOf returns the rule of a kind without a CRD in the input. Aggregated APIs, of which only OpenShift's groups
-// are known, allow any name.
+// nameRuleOf returns the rule of a kind that the input doesn't define by a CRD. Aggregated APIs allow any name, and
+// only OpenShift's groups are known as aggregated APIs.
 func nameRuleOf(kind schema.GroupKind, minor int) nameRule {
 	if kind == (schema.GroupKind{Kind: "Service"}) {
 		if minor < relaxedServices {
@@ -111,7 +111,7 @@ func nameRuleOf(kind schema.GroupKind, minor int) nameRule {
 	return validation.NameIsDNSSubdomain
 }
 
-// refusal returns why a server refuses the object's generateName, or "".
+// refusal returns the reason why a server refuses the object's generateName, or "".
 func (in *Input) refusal(o *Object) string {
 	rule, prefix := nameRuleOf(o.kind(), in.Minor), o.GenerateName
 	if _, custom := in.scopes[o.kind()]; custom {
@@ -130,7 +130,7 @@ func (in *Input) refusal(o *Object) string {
 	return ""
 }
 
-// withoutPattern returns a server's reason without the regular expression at its end.
+// withoutPattern returns a server's reason without the regular expression at the end of the reason.
 func withoutPattern(reason string) string {
 	text, _, _ := strings.Cut(reason, " (e.g. ")
 	return text
@@ -165,7 +165,7 @@ func ignored(o Manifest, path []any) Finding {
 
 func templatesOf(kind schema.GroupKind) [][]string {
 	pods := podTemplates[kind]
-	if len(pods) == 0 { // a Pod is none
+	if len(pods) == 0 { // a Pod has no Pod template
 		return nil
 	}
 	if kind.Kind == "CronJob" {
@@ -191,7 +191,7 @@ var noSeparator = &Rule{
 	},
 }
 
-// separated returns the fix if a separator does not fit.
+// separated returns the fix if the separator in a name is wrong.
 func separated(o Manifest, minor int) string {
 	limit := tightest(o, minor) - names.SuffixLength
 	if len(o.GenerateName) < limit {
@@ -227,18 +227,18 @@ var truncatedPrefix = &Rule{
 	},
 }
 
-// Truncated reports whether the server truncates the prefix of an object. Then objects with other prefixes can
-// have the same effective prefix.
+// Truncated reports whether the server truncates the prefix of an object. Then another object with a different prefix
+// can have the same effective prefix.
 func (o *Object) Truncated() bool {
 	return o.generates() && len(o.GenerateName) > names.MaxPrefixLength &&
 		!o.exported && !o.hook() && !o.Placeholder() && !fixedNames[o.kind()].refused
 }
 
-// sharing returns the other objects in the name pool of o that can exist together with it, because they are in the
-// same namespace, file or kustomization. sharing returns none if all have the same prefix.
+// sharing returns the other objects in the name pool of o that can exist together with o. They are in the same
+// namespace, file or kustomization. sharing returns nothing if all objects in the pool have the same prefix.
 func (in *Input) sharing(o *Object) []*Object {
 	at := in.poolOf(o)
-	if !in.mixed[at] { // a bulk create can have many objects with one prefix
+	if !in.mixed[at] { // such a pool can have many objects of a bulk create
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(in.pools[at]), func(other *Object) bool { return other == o })

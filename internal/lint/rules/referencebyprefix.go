@@ -23,7 +23,7 @@ var referenceByPrefix = &Rule{
 	},
 }
 
-// reference is a name in one object that is another's.
+// reference is a field in one object that contains another object's name.
 type reference struct {
 	from            *Object
 	to              schema.GroupKind
@@ -67,9 +67,9 @@ func (in *Input) exists(r reference) bool {
 	})
 }
 
-// nearest returns the object of the prefix whose file is nearest to the file of the referrer. nearest ignores objects
-// whose manifest gives another namespace. same is false if only one of the two manifests gives a namespace. An object
-// with same comes first.
+// nearest returns the object with this prefix whose file is nearest to the file of the referring object. nearest
+// ignores objects with a different namespace in the manifest. An object with exactly the same namespace comes first.
+// same is false if only one of the two manifests gives a namespace.
 func (in *Input) nearest(r reference, prefix string) (nearest *Object, same, has bool) {
 	of := func(namespace string) []*Object { return in.generating[nameKey{r.to, namespace, prefix}] }
 	objects := of(r.namespace)
@@ -90,7 +90,7 @@ func (in *Input) nearest(r reference, prefix string) (nearest *Object, same, has
 	return nearest, same, has
 }
 
-// named is a field that contains the name of an object of a kind. A step of its path that ends with [] is a list.
+// named is a field that contains the name of an object of a kind. In its path, a step that ends with [] is a list.
 type named struct {
 	path string
 	to   schema.GroupKind
@@ -157,13 +157,13 @@ var inKinds = map[schema.GroupKind][]named{
 	},
 }
 
-// typed are fields that have the kind of an object beside its name.
+// typed are fields with an object's name. A field next to each of them has the object's kind.
 var typed = []string{
 	"metadata.ownerReferences[]", "spec.scaleTargetRef", "roleRef", "subjects[]",
 	"spec.dataSource", "spec.dataSourceRef",
 }
 
-// services are fields with the name of a Service. These fields can have the Service's namespace and kind, too.
+// services are fields with the name of a Service. The fields next to them can have its namespace and kind.
 var services = []string{
 	"webhooks[].clientConfig.service", "spec.conversion.webhook.clientConfig.service", "spec.service",
 	"spec.rules[].backendRefs[]",

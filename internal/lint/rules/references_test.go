@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Every field that refers to another object is found, at its own place.
+// The rule finds every field that refers to another object, and reports the field's own position.
 func TestReferenceFields(t *testing.T) {
 	const (
 		secret         = "apiVersion: v1\nkind: Secret"
@@ -66,7 +66,7 @@ func TestReferenceFields(t *testing.T) {
 	}
 }
 
-// A backend of another kind isn't a Service. A Service of another namespace is another Service.
+// A backend of another kind isn't a Service. A Service of another namespace is a different Service.
 func TestNoReferences(t *testing.T) {
 	const service = "apiVersion: v1\nkind: Service\nmetadata: {generateName: x-, namespace: shop}\n---\n"
 	const route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: a, namespace: shop}\n"
@@ -110,8 +110,8 @@ func TestNamespaceOfClusterScopedObject(t *testing.T) {
 	}
 }
 
-// Two files can be for two clusters, and a namespace in a cluster-scoped manifest doesn't make one
-// cluster of them.
+// Two files can be for two clusters. The same namespace in two cluster-scoped manifests doesn't show that they are for
+// the same cluster.
 func TestTruncatedClusterScopedPrefixes(t *testing.T) {
 	var facts Facts
 	for i, place := range []string{"namespace: kube-system, ", ""} {

@@ -1,6 +1,6 @@
-// Package rules has the rules of lint. A rule is a file with its findings, the Kubernetes sources that explain it,
-// and good and bad examples. The examples are the tests of the rule, and are in its page under docs/rules. A rule
-// gets objects of manifests. A rule reads no file and sends no request.
+// Package rules has the rules of lint. Each rule is in a file with its findings and the Kubernetes sources that explain
+// it. Its page under docs/rules has good and bad examples, which are also the tests of the rule. A rule receives
+// objects of manifests. It reads no file and sends no request.
 package rules
 
 import (
@@ -14,39 +14,39 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Rule is one check. The rule's page in docs/rules has its texts.
+// Rule is one check. Its page in docs/rules has the texts of the rule.
 type Rule struct {
 	Name string
 	// Levels are the levels of the rule's findings, the worst one first.
 	Levels []v1alpha1.LintLevel
 
-	// letters means that the rule needs each character of the name. The rule ignores names with placeholders.
+	// letters means that the rule needs each character of the name. Such a rule ignores names with variables.
 	letters bool
 	// check finds the problems of one object.
 	check func(minor int, o Manifest, report func(Finding))
-	// compare finds problems between the objects of the input.
+	// compare finds problems that need several objects of the input.
 	compare func(in *Input, report func(*Object, Finding))
 }
 
 // Page returns the page of the rule, which has its texts and examples.
 func (r *Rule) Page() pages.Page { return pages.Of(r.Name) }
 
-// Finding is something wrong with an object.
+// Finding is a problem that a rule finds in an object.
 type Finding struct {
-	Level   v1alpha1.LintLevel // the first of the rule, if empty
+	Level   v1alpha1.LintLevel // empty means the rule's first level
 	Message string
 	// Help is the fix for this finding. If Help is empty, the rule's Fix applies.
 	Help string
-	// Path is the field. If Path is nil, it is metadata.generateName.
+	// Path is the path of the field with the problem. nil means metadata.generateName.
 	Path []any
-	// Related are other objects that it is about.
+	// Related are other objects that the finding is about.
 	Related []Related
 
 	Rule   *Rule
 	Object Object
 }
 
-// Related is another object that a finding is about, by its generateName.
+// Related is another object that a finding is about. Its position is the position of its generateName.
 type Related struct {
 	Object Object
 	// About describes in a few words the relation to the finding.
@@ -65,7 +65,7 @@ var All = []*Rule{
 	notAppliable, hookNames, onePerCluster, noSeparator, ignoredPrefix,
 }
 
-// Named returns the rule with a name. If there is none, the error contains the most similar name, or all names.
+// Named returns the rule with the given name. If there is none, the error has the most similar name, or all names.
 func Named(name string) (*Rule, error) {
 	var others []string
 	for _, rule := range All {
@@ -90,7 +90,7 @@ func (r *Rule) Check(minor int, o Manifest) []Finding {
 	return found
 }
 
-// Compare returns the findings of the rule between the objects of the input.
+// Compare returns the findings of the rule that need several objects of the input.
 func (r *Rule) Compare(in *Input) []Finding {
 	if r.compare == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each kind with a Pod selector has a finding at its selector.
+// For each kind with a Pod selector, the rule reports a finding at the selector.
 func TestSharedLabels(t *testing.T) {
 	for api, kinds := range map[string][]string{
 		"v1":                   {"ReplicationController"},
@@ -25,9 +25,9 @@ func TestSharedLabels(t *testing.T) {
 	}
 }
 
-// The finding has the number of random characters that are left.
+// The finding has the number of random characters that remain in the name.
 func TestRandomCharactersLeft(t *testing.T) {
-	// The claim of a Pod is POD-CLAIM-, cut to 57 bytes in proportion.
+	// The generateName POD-CLAIM- has at most 57 bytes. The controller truncates both parts in proportion.
 	for length, want := range map[int]string{
 		50: "only 2 of the 5 random characters of the Pod are left", 57: "all copies of this Pod share one name pool",
 	} {
