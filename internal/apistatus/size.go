@@ -38,8 +38,8 @@ func (t streamed) RoundTrip(req *http.Request) (*http.Response, error) {
 // WrappedRoundTripper lets client-go reach the transport below.
 func (t streamed) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// LimitResponses ends a response of more than MaxResponse bytes with ErrTooLarge. A compressed response of some
-// kilobytes can have gigabytes. LimitResponses doesn't limit watches, logs with timestamps, and requests of Streamed.
+// LimitResponses ends a response of more than MaxResponse bytes with ErrTooLarge. A response of some kilobytes
+// can have gigabytes when decompressed. Watches, logs with timestamps, and requests of Streamed have no limit.
 func LimitResponses(next http.RoundTripper) http.RoundTripper { return limited{next} }
 
 type limited struct{ next http.RoundTripper }

@@ -94,8 +94,8 @@ func (t *Tally) countAgain(o Outcome) {
 	}
 }
 
-// hold records an outcome in which an existing object has the name and might belong to this run. Then the
-// existing object has no creation ID, or has the run's label, or has the ID and other content.
+// hold records an outcome in which an existing object has the name and might belong to this run. It has no
+// creation ID, or it has the run's label, or it has the ID and other content.
 func (t *Tally) hold(c Config, o Outcome) {
 	object := o.Object
 	if object == nil || object.GetName() != o.Name || c.Key == "" {

@@ -195,7 +195,7 @@ func TestHistories(t *testing.T) {
 		"denied, never read":       {only(denied), only(unread), []option{minute}, 0, "no; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms"},
 		"taken, never read":        {only(taken()), only(unread), []option{minute}, 0, `configmaps "x" already exists; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms`},
 
-		// Without time, there is one POST, and one GET within half a minute:
+		// If the time limit is over from the start, one POST is sent, and then one GET of at most 30 s:
 		"no time: lost, found":     {only(eof), only(found(Annotation, ourID)), []option{noTime}, 0, "Created (reread) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
 		"no time: lost, not there": {only(eof), nil, []option{noTime}, 0, "EOF; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
 		"no time: lost, not read":  {only(eof), only(unread), []option{noTime}, 0, "EOF; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},

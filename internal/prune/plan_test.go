@@ -261,7 +261,7 @@ func TestDeleteStops(t *testing.T) {
 	}
 }
 
-// A pool lists each creator once: its controller, else its field manager, else unknown.
+// A pool lists each creator once. An object's creator is its controller, else its field manager, else unknown.
 func TestCreators(t *testing.T) {
 	var p Pool
 	for i, want := range []int8{0, 1, 2, 0, 1} {

@@ -172,7 +172,7 @@ func (e *exporter) highWater(ctx context.Context) (int64, error) {
 	return kilobytes << 10, err
 }
 
-// eventually repeats try until it succeeds, or until the time most is over.
+// eventually calls try until it succeeds, for at most the duration most.
 func eventually(ctx context.Context, most time.Duration, try func() error) error {
 	for began := time.Now(); ; {
 		err := try()

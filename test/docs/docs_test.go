@@ -170,8 +170,8 @@ func TestCommandsAreRun(t *testing.T) {
 	}
 }
 
-// Each "make TARGET" of a page is in its Makefile. Each program or test that a page runs with "go" is in its
-// directory.
+// The Makefile has each TARGET of "make TARGET" in a page. The directory of each "go run" or "go test" in a page has
+// the program or the test.
 func TestTargetsExist(t *testing.T) {
 	target := regexp.MustCompile("(?m)(?:^ *|`)make (?:-f ([a-z]+/)Makefile )?([a-z][a-z-]*)")
 	program := regexp.MustCompile("(?m)(?:^ *|`)go (?:run|test) (?:-C )?(?:\\./)?((?:test|docs|krew)/[a-z0-9/]+)")

@@ -116,7 +116,7 @@ func TestNameHasTheFormOfAGeneratedName(t *testing.T) {
 	})
 }
 
-// Each name of a server and of a key was generated from its generateName.
+// The names that a server or a key generates count as generated from their generateName.
 func TestNamesAreGenerated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prefix := rapid.StringMatching(`[a-z][a-z-]{0,70}`).Draw(t, "prefix")

@@ -13,8 +13,8 @@ type cell struct {
 	in      string
 }
 
-// safe lists steps that differ from a rule, and that break no promise. The rule has another step, because users want
-// their object without an unnecessary warning.
+// safe lists steps that differ from a rule, and that break no promise. With the steps of the
+// rules, users get their object without an unnecessary warning.
 var safe = map[cell][]step{
 	{NotStored, "clean"}:          {failed, nextName},
 	{Renamed, "clean"}:            {created}, // the object is there
