@@ -17,14 +17,14 @@ import (
 
 const (
 	firstPause, longestPause = 100 * time.Millisecond, 2 * time.Second
-	// lingering is the time after which the silent stream of an ended container is closed.
+	// lingering is the time without lines after which the follower closes the stream of an ended container.
 	lingering = 5 * time.Second
-	// tailLines and tailBytes bound the last lines that are kept of a container.
+	// tailLines and tailBytes limit the last lines that a container keeps.
 	tailLines, tailBytes = 20, 1024
 )
 
 // container follows the logs of one container through its restarts. A run is the time between two starts of the
-// container. Only the goroutine of the container uses it.
+// container. Each container has a goroutine, and no other goroutine uses the container.
 type container struct {
 	Container
 	follower *Follower
@@ -43,14 +43,14 @@ type container struct {
 	failure error // of the last request for the rest, or nil
 }
 
-// state is what the cluster last reported of a container.
+// state is the last known state of a container in the cluster.
 type state struct {
 	corev1.ContainerStatus
 	ended       bool // the Pod has ended
 	gone        bool
 	terminating bool // the Pod is being deleted, and its last lines matter
 	late        bool // they did, but there is no time any more
-	// lateness is closed when there is no time any more. Then it is nil.
+	// lateness is closed drainTimeout after Drain began. From then on it is nil.
 	lateness <-chan struct{}
 	changed  <-chan struct{}
 }
@@ -74,8 +74,8 @@ func (c *container) state() state {
 	return s
 }
 
-// terminated returns how a run ended, or nil if it hasn't. A container that waits for its next run still has
-// the number of the last one.
+// terminated returns how a run ended, or nil if it hasn't ended. If a container waits for its next run, RestartCount is
+// still the number of its last run.
 func (s state) terminated(run int) *corev1.ContainerStateTerminated {
 	switch waits := s.State.Running == nil && s.State.Terminated == nil; {
 	case int(s.RestartCount) == run && !waits:
@@ -112,7 +112,7 @@ func (c *container) follow() {
 	c.follower.endPod(c.pod)
 }
 
-// next waits for a run that was not read yet. next returns false if there won't be any.
+// next waits for the next run to read. It returns false if there is no such run.
 func (c *container) next() (state, bool) {
 	for ended := c.follower.ended; ; {
 		s := c.state()
@@ -133,8 +133,8 @@ func (c *container) next() (state, bool) {
 	}
 }
 
-// readRun reads the current run to its end, or the rest of an earlier run. readRun returns false if the container is
-// no longer followed.
+// readRun reads the current run to its end, or the remaining lines of an earlier run. It returns false if the follower
+// stops following the container.
 func (c *container) readRun(s state) bool {
 	later := int(s.RestartCount) - c.run
 	if later == 0 {
@@ -153,7 +153,7 @@ func (c *container) readRun(s state) bool {
 	return c.follower.ctx.Err() == nil
 }
 
-// endRun records that the next run to read is another one.
+// endRun sets the run that is read next.
 func (c *container) endRun(next int) { c.run, c.read, c.quiet = next, position{}, false }
 
 // readPresent follows the current run until it has ended or another run begins.
@@ -194,8 +194,8 @@ func (c *container) readPresent() bool {
 	return false
 }
 
-// readRest reads the remaining lines of an ended run. A response that breaks off looks complete. So readRest sends
-// requests until a response has no new lines.
+// readRest reads the remaining lines of an ended run. It can't distinguish a broken response from a complete one. So it
+// repeats the request until a response has no new lines.
 func (c *container) readRest(previous bool) error {
 	retrier := apistatus.NewRetrier(firstPause, longestPause, c.follower.config.RetryTimeout)
 	c.quiet = false // an earlier response shows nothing about later lines
@@ -246,8 +246,8 @@ func (c *container) stream() error {
 	return c.request(ctx, corev1.PodLogOptions{Follow: true}, &lines)
 }
 
-// supervise cancels a stream that is silent after the end of its run, because the connection can be dead. supervise
-// also cancels the stream of a container that still runs when Drain is called, or that yields its stream.
+// supervise cancels a stream if no lines arrive after the end of its run, because the connection can be dead. It also
+// cancels the stream if Drain is called while the container runs, or if another container needs the stream.
 func (c *container) supervise(
 	ctx context.Context, cancel context.CancelFunc, run int, yields <-chan struct{}, lines *atomic.Int64,
 ) {
@@ -279,15 +279,15 @@ func (c *container) supervise(
 	}
 }
 
-// gap reports that lines after the last one might be missing.
+// gap reports that lines after the last delivered line might be missing.
 func (c *container) gap(to time.Time, reason string) {
 	if c.follower.caller.Err() == nil {
 		c.follower.config.Event(Gap{c.Container, c.last, to, reason})
 	}
 }
 
-// recheck reads the Pod, and returns errOtherRun if the last request has read another run than intended. recheck
-// sends a list and no GET, because only the permission to list was checked.
+// recheck reads the Pod again. It returns errOtherRun if the last request has read the log of the wrong run. It sends a
+// list instead of a GET, because the program checked only the permission to list.
 func (c *container) recheck(ctx context.Context, previous bool) error {
 	c.follower.mu.Lock()
 	uid := c.pod.latest.UID
@@ -305,8 +305,8 @@ func (c *container) recheck(ctx context.Context, previous bool) error {
 	return c.checkRun(previous)
 }
 
-// checkRun is recheck by the known state. While a container waits for its next run, its previous log is that of the
-// last run.
+// checkRun does the same as recheck, but with the known state. While a container waits for its next run, the kubelet
+// returns the log of its last run as the previous log.
 func (c *container) checkRun(previous bool) error {
 	if s := c.state(); int(s.RestartCount) > c.run && (!previous || s.terminated(c.run) == nil) {
 		return errOtherRun

@@ -26,8 +26,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-// kubelet serves one Pod and its log. test/logs has a real API server. These are the histories whose moments
-// it can't choose.
+// kubelet serves one Pod and its log. test/logs uses a real API server. The histories here need events at moments that
+// test/logs can't choose.
 type kubelet struct {
 	mu     sync.Mutex // guards the fields below
 	pod    *corev1.Pod
@@ -60,7 +60,7 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refuse(w, apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("no")))
 }
 
-// flushing sends each line at once.
+// flushing sends each line immediately.
 type flushing struct{ http.ResponseWriter }
 
 func (f flushing) Write(line []byte) (int, error) {
@@ -68,7 +68,7 @@ func (f flushing) Write(line []byte) (int, error) {
 	return n, errors.Join(err, http.NewResponseController(f.ResponseWriter).Flush())
 }
 
-// follow starts a follower whose informer is the test.
+// follow starts a follower. Instead of an informer, the test reports the states of the Pod.
 func follow(t *testing.T, k *kubelet) *Follower {
 	t.Helper()
 	config := fakeapi.Pipe(t, k)
@@ -92,7 +92,7 @@ func follow(t *testing.T, k *kubelet) *Follower {
 	}, nil)
 }
 
-// set is a state of the Pod that the API server and the informer have.
+// set stores a state of the Pod in the API server, and reports it to the follower.
 func (k *kubelet) set(f *Follower, pod *corev1.Pod) {
 	k.mu.Lock()
 	k.pod = pod
@@ -100,7 +100,7 @@ func (k *kubelet) set(f *Follower, pod *corev1.Pod) {
 	f.update(pod, false)
 }
 
-// requested waits for the nth request of the log.
+// requested waits for the nth request for the log.
 func (k *kubelet) requested(n int) {
 	for logs := 0; logs < n; time.Sleep(5 * time.Millisecond) {
 		k.mu.Lock()
@@ -109,7 +109,7 @@ func (k *kubelet) requested(n int) {
 	}
 }
 
-// Pods that can't be listed are reported.
+// The follower reports that it can't list Pods.
 func TestUnlisted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kubelet{forbidden: true}
@@ -122,8 +122,8 @@ func TestUnlisted(t *testing.T) {
 	})
 }
 
-// A line of 5 MiB is one line, also if a response ends within it. A line for which there is no memory is printed in
-// parts, which is reported, and has a gap if a response ends within it.
+// The follower delivers a line of 5 MiB as one line, even if a response ends within it. If it has no memory for a line,
+// it delivers the line in parts, and reports this. It reports a gap if a response ends within such a line.
 func TestLongLine(t *testing.T) {
 	for size, want := range map[int]struct{ parts, reports, gaps int }{5 << 20: {1, 0, 0}, maxLong + 2*maxLine: {2, 1, 1}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -148,8 +148,8 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// The node of two containers is gone, and their Pod is being deleted. One of them has the only stream, and the other
-// one waits for it. Drain gives up, so lines of both may be missing.
+// A Pod with two containers is being deleted, but its node is gone. One container has the only stream. The other one
+// waits for a stream. Drain gives up, so lines of both containers might be missing.
 func TestGapsOfAnUnreachableNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kubelet{}
@@ -194,8 +194,8 @@ func TestSilentContainers(t *testing.T) {
 	})
 }
 
-// A Pod is being deleted with a grace period of a year, and its container writes on for an hour. Drain reads the lines
-// for a short time if the owner of the Pod has ended, and warns of more. It ends the stream if the owner runs on.
+// A Pod is being deleted with a grace period of a year, and its container writes for another hour. If the Pod's owner
+// has ended, Drain reads the lines for a short time, and warns of further lines. Otherwise Drain ends the stream.
 func TestDeletedPodThatWritesOn(t *testing.T) {
 	for unfinished, want := range map[types.UID]time.Duration{"another": drainTimeout, "ours": 0} {
 		synctest.Test(t, func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestDeletedPodThatWritesOn(t *testing.T) {
 	}
 }
 
-// restarted is a Pod whose container was restarted, and ends with the Pod.
+// restarted returns a Pod whose container was restarted several times. The container ends when the Pod ends.
 func restarted(times int32, phase corev1.PodPhase) *corev1.Pod {
 	state := runs
 	if phase == corev1.PodSucceeded {
@@ -269,7 +269,7 @@ func podIn(uid types.UID, state corev1.ContainerState, phase corev1.PodPhase) *c
 	}
 }
 
-// line is a line of a log, written so many seconds after its beginning.
+// line returns a line of a log that was written some seconds after the log's beginning.
 func line(second int, text string) string {
 	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	return begin.Add(time.Duration(second)*time.Second).Format(time.RFC3339Nano) + " " + text + "\n"
@@ -282,18 +282,18 @@ func refuse(w http.ResponseWriter, err *apierrors.StatusError) {
 	fakeapi.Respond(w, int(status.Code), string(body))
 }
 
-// A phase is a state of the Pod. It begins after so many requests of the log.
+// A phase is a state of the Pod. The Pod gets this state after a number of requests for the log.
 type phase struct {
 	requests int
 	pod      *corev1.Pod
 }
 
-// A history is the log that a kubelet serves, the changes of its Pod, and the lines that Drain must have passed on then.
+// A history has the log that a kubelet serves, the changes of the Pod, and the lines that Drain must have delivered.
 type history struct {
 	responses []string // to the requests in order; the last one repeats
 	previous  string   // the response to requests of the run before
 	restarted bool     // the container was restarted before the first request, which the informer doesn't know yet
-	// log responds instead.
+	// log writes the response instead of responses.
 	log    func(k *kubelet, w http.ResponseWriter, r *http.Request, n int)
 	before []phase // none for a container that has ended when it is followed
 	last   *corev1.Pod
@@ -347,7 +347,7 @@ func (h history) play(t *testing.T) {
 	}
 }
 
-// becomes changes the Pod before the informer reports it.
+// becomes changes the Pod in the API server, before the informer reports the change.
 func (k *kubelet) becomes(pod *corev1.Pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -362,7 +362,7 @@ func TestHistories(t *testing.T) {
 	again2, unread := whole[:within2], strings.TrimSuffix(whole, "ird")
 	const tenLines = 10 // of each response
 	histories := map[string]history{
-		// Lines of the next run are not those of the ended one, and no line is printed twice.
+		// The follower distinguishes the lines of the next run from those of the ended run, and delivers no line twice.
 		"a restart before the rest of the ended run": {
 			restarted: true, previous: line(1, "first"), responses: []string{line(5, "second")},
 			before: []phase{{2, podIn("ours", ends, corev1.PodRunning)}}, last: restarted(1, corev1.PodSucceeded),
@@ -401,7 +401,7 @@ func TestHistories(t *testing.T) {
 			before: append(running(1), phase{4, restarted(1, corev1.PodRunning)}), last: restarted(2, corev1.PodSucceeded),
 			lines: []string{"first", "second", "third"}, gaps: []string{""},
 		},
-		// The kubelet has the log of the next run then, because the container waits to be restarted again.
+		// Because the container waits for its next restart, the kubelet returns the log of the next run.
 		"an end of the next run before the rest of the ended run": {
 			log: func(k *kubelet, w http.ResponseWriter, r *http.Request, n int) {
 				switch {
@@ -432,7 +432,7 @@ func TestHistories(t *testing.T) {
 			},
 			before: running(4), last: podIn("ours", ends, corev1.PodFailed), lines: []string{"first"}, gaps: []string{""},
 		},
-		// The rest is read for as long as requests bring lines.
+		// The follower repeats the request as long as responses have new lines.
 		"broken responses that take longer than RetryTimeout together": {
 			log: func(_ *kubelet, w http.ResponseWriter, _ *http.Request, n int) {
 				for i := range min(n, 30) * tenLines {
@@ -445,8 +445,8 @@ func TestHistories(t *testing.T) {
 			},
 			lines: slices.Repeat([]string{"a line"}, 30*tenLines),
 		},
-		// A response that ends within a repeated line says nothing about the end of the log. An end without a line break is
-		// a line.
+		// If a response ends within a repeated line, the log can have more lines. Text without a line break at the end
+		// of the log is a line.
 		"responses that end within a line": {
 			responses: []string{
 				whole[:within2+len("ond\n")],
@@ -468,7 +468,7 @@ func TestHistories(t *testing.T) {
 			responses: []string{line(1, "first"), strings.TrimSuffix(line(2, "second"), "\n")},
 			lines:     []string{"first", "second"}, gaps: []string{"the log was rotated"},
 		},
-		// It may have more lines.
+		// The Pod can write more lines.
 		"a Pod that is deleted when the wait ends": {
 			log: func(_ *kubelet, w http.ResponseWriter, r *http.Request, n int) {
 				fmt.Fprint(w, line(1, "first"))
@@ -500,7 +500,7 @@ func TestHistories(t *testing.T) {
 			gaps: []string{"lines come although it has ended"}, within: drainTimeout + 2*time.Second,
 		},
 	}
-	// The clock of the node is set back while the connection is broken. No response to a request with sinceTime has the
+	// The node's clock is set back while the connection is broken. Responses to requests with sinceTime then lack the
 	// later lines.
 	for name, later := range map[string][]record{
 		"other lines": {{-100, "third\n"}, {-99, "fourth\n"}}, "a repeated line": {{-100, "second\n"}}, "no lines": nil,
@@ -517,7 +517,7 @@ func TestHistories(t *testing.T) {
 			before: running(2), lines: []string{"first", "second"}, gaps: make([]string, min(len(later), 1)),
 		}
 	}
-	// A response with sinceTime can begin with the rest of a line that was read before. Nothing is retried.
+	// A response with sinceTime can begin within a line that was read before. The follower doesn't retry then.
 	for runtime, text := range map[string]string{"CRI-O": "Applying...", "containerd": strings.Repeat("x", 16<<10)} {
 		records, want := steps(25, text, " OK")
 		read := func(_ *kubelet, w http.ResponseWriter, r *http.Request, _ int) { readLogs(w, r, records) }
@@ -533,8 +533,8 @@ func TestHistories(t *testing.T) {
 			before: running(3), lines: want, within: 5 * time.Second,
 		}
 	}
-	// An error of the kubelet is a line without a time at the end of a response, with or without a line break. Its report
-	// is short. A line without a time that others follow is no error, but may lack its beginning.
+	// The kubelet reports an error as a last line without a time, with or without a line break. The follower shortens
+	// it. If more lines follow a line without a time, it is no error, but its beginning might be missing.
 	failure := "rpc error: " + strings.Repeat("x", 100_000)
 	for end, gaps := range map[string][]string{
 		failure: {"the kubelet reports: rpc error"}, failure + "\n": {"the kubelet reports: rpc error"}, line(2, "second")[:20]: nil,
@@ -547,7 +547,7 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// Another user's Pod has the name of ours before the informer reports it. None of its lines is printed.
+// Before the informer reports our Pod, another user's Pod has its name. The follower delivers no line of that Pod.
 func TestAnotherPodOfTheName(t *testing.T) {
 	for replaced, want := range map[int][]string{1: nil, 2: {"ours"}} { // by the request
 		synctest.Test(t, func(t *testing.T) {
@@ -576,7 +576,7 @@ func TestAnotherPodOfTheName(t *testing.T) {
 	}
 }
 
-// The informer is behind the list of Drain. Its older state doesn't end the log of a container that has ended.
+// The informer is older than Drain's list. Its old state doesn't end the log of a container that has ended.
 func TestInformerThatIsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := func(version string, state corev1.ContainerState, phase corev1.PodPhase) *corev1.Pod {
@@ -606,7 +606,7 @@ func TestInformerThatIsBehind(t *testing.T) {
 	})
 }
 
-// After an interrupt, no line is passed on that was read before.
+// After an interrupt, the follower doesn't deliver lines that it had already read.
 func TestInterruptedLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kubelet{log: func(w http.ResponseWriter, _ *http.Request, _ int) {
@@ -626,8 +626,8 @@ func TestInterruptedLines(t *testing.T) {
 	})
 }
 
-// A gap begins at the last line that was printed, also if that was of an earlier run, or had an earlier time than the line
-// before it.
+// A gap begins at the last line that was delivered. That line can belong to an earlier run, or can have an earlier time
+// than the line before it.
 func TestBeginningOfAGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kubelet{}
@@ -650,7 +650,7 @@ func TestBeginningOfAGap(t *testing.T) {
 	})
 }
 
-// Jobs that have ended and have no Pods are named.
+// The follower names the ended Jobs that have no Pods.
 func TestNoPods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kubelet{pod: podIn("pod", ends, corev1.PodSucceeded)}
@@ -667,7 +667,7 @@ func TestNoPods(t *testing.T) {
 	})
 }
 
-// A sidecar gives its stream to another container, and gets one again after all other containers.
+// A sidecar gives its stream to another container. It gets a stream again after all other containers.
 func TestSlots(t *testing.T) {
 	s := slots{free: 2}
 	side1, side2, side3 := s.request(true), s.request(true), s.request(true)
@@ -705,15 +705,15 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// record is a record of a container's log file. CRI-O ends a record at each read without a line break, and containerd
-// after 16 KiB.
+// record is a record of a container's log file. CRI-O ends a record after each read, even without a line break.
+// containerd ends a record after 16 KiB.
 type record struct {
 	second int
 	text   string
 }
 
-// readLogs writes records as ReadLogs of k8s.io/cri-client does: it leaves out records before sinceTime, and writes a
-// time only at the beginning of a line, even if that was left out.
+// readLogs writes records as ReadLogs of k8s.io/cri-client does. It leaves out records before sinceTime. It writes a
+// time only at the beginning of a line, so a line whose beginning is left out has no time.
 func readLogs(w io.Writer, r *http.Request, records []record) {
 	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("sinceTime"))
 	begins := true
@@ -733,7 +733,7 @@ func readLogs(w io.Writer, r *http.Request, records []record) {
 	}
 }
 
-// steps are lines of two records: the end of a line has the time of the beginning of the next one.
+// steps returns lines of two records each. The second record of a line has the time of the next line's first record.
 func steps(n int, begin, end string) (records []record, lines []string) {
 	for i := range n {
 		records = append(records, record{10 * i, begin}, record{10 * (i + 1), end + "\n"})
@@ -742,7 +742,7 @@ func steps(n int, begin, end string) (records []record, lines []string) {
 	return records, lines
 }
 
-// A status can have containers that the Pod doesn't have, and they are not followed.
+// A status can name containers that the Pod doesn't have. The follower ignores them.
 func TestContainersOfTheStatus(t *testing.T) {
 	pod := podIn("ours", ends, corev1.PodFailed)
 	for i := range 20_000 {

@@ -1,5 +1,5 @@
-// Package logs follows the logs of Pods and of all their containers. The package limits the number of streams,
-// recovers from broken connections, and remembers the lines that it has passed on. The package never prints.
+// Package logs follows the logs of Pods and of all their containers. The package limits the number of streams, recovers
+// from broken connections, and prevents duplicate lines. It never prints.
 package logs
 
 import (
@@ -23,20 +23,20 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 )
 
-// drainTimeout is how long Drain waits for a list of Pods, and for the next line or the end of the next log. It is also
-// how long Drain reads the lines of containers that go on writing, for example because their Pod is being deleted.
+// drainTimeout is the time that Drain waits for a list of Pods, and for the next line or the end of the next log. It
+// also limits how long Drain reads from containers that still write, for example while their Pod is being deleted.
 const drainTimeout = 10 * time.Second
 
 // Config configures a Follower.
 type Config struct {
 	// Client sends the requests. The client must have no time limit for streams.
 	Client typedcore.PodsGetter
-	// Streams is the maximum number of streams at a time. Other containers wait for a free stream.
+	// Streams is the maximum number of open streams. More containers wait until a stream is free.
 	Streams int
-	// RetryTimeout limits the time in which the remaining lines of an ended container are requested.
+	// RetryTimeout limits the retries of requests for the remaining lines of an ended container.
 	RetryTimeout time.Duration
-	// Line is called with each line, without its line break, and Event with each report. Both can block, and
-	// several goroutines call them at the same time. The lines of one container come in order.
+	// Line is called with each line, without its line break. Event is called with each report. Both can block. Several
+	// goroutines call them concurrently. The lines of one container arrive in order.
 	Line  func(c Container, text []byte)
 	Event func(Event)
 }
@@ -60,12 +60,12 @@ type Follower struct {
 	pods    map[types.UID]*pod // nil for a Pod that is deleted and completely read
 	owners  map[types.UID]bool // of the Pods
 	waiting []string           // Pods without a stream since their last report
-	// draining is set when no more containers are followed. unfinished are then the owners that have not ended.
+	// draining is true once the follower starts no more containers. unfinished then has the owners that have not ended.
 	draining   bool
 	unfinished []types.UID
 }
 
-// pod is a Pod and the containers that are followed.
+// pod has a Pod and its followed containers.
 type pod struct {
 	latest     *corev1.Pod
 	gone       bool
@@ -75,7 +75,7 @@ type pod struct {
 	reported   bool
 }
 
-// Start starts to follow the logs of the Pods of the sources, until ctx ends or Drain returns.
+// Start follows the logs of the sources' Pods until ctx ends or Drain returns.
 func Start(ctx context.Context, config Config, sources []pods.Source) *Follower {
 	inner, stop := context.WithCancel(ctx)
 	f := &Follower{
@@ -90,7 +90,7 @@ func Start(ctx context.Context, config Config, sources []pods.Source) *Follower 
 	return f
 }
 
-// watch follows the Pods of a source. The informer recovers broken watches.
+// watch starts an informer for the Pods of a source. The informer recovers from broken watches.
 func (f *Follower) watch(s pods.Source) {
 	client := f.config.Client.Pods(s.Namespace)
 	informer := cache.NewSharedInformer(&cache.ListWatch{
@@ -119,8 +119,8 @@ func (f *Follower) watch(s pods.Source) {
 	go informer.RunWithContext(f.ctx)
 }
 
-// trim removes unused fields of a Pod, because there can be many Pods. It also removes the statuses of containers that
-// the Pod doesn't have, because they don't come from the kubelet. An informer can call trim twice.
+// trim removes unused fields of a Pod to save memory. It also removes each status whose container the Pod doesn't have,
+// because such a status doesn't come from the kubelet. An informer can call trim twice.
 func trim(pod *corev1.Pod) {
 	spec, status := &pod.Spec, &pod.Status
 	*spec = corev1.PodSpec{InitContainers: named(spec.InitContainers), Containers: named(spec.Containers)}
@@ -144,7 +144,7 @@ func statusesOf(containers []corev1.Container, all []corev1.ContainerStatus) []c
 	return slices.DeleteFunc(all, func(s corev1.ContainerStatus) bool { return !has[s.Name] })
 }
 
-// see handles an object of the informer.
+// see handles a Pod that the informer or a list reports.
 func (f *Follower) see(s pods.Source, object any, gone bool) {
 	if last, is := object.(cache.DeletedFinalStateUnknown); is {
 		object = last.Obj
@@ -168,7 +168,7 @@ func (f *Follower) update(latest *corev1.Pod, gone bool) {
 	f.record(latest, gone)
 }
 
-// record is update. The caller has the mutex.
+// record does the work of update. The caller holds the mutex.
 func (f *Follower) record(latest *corev1.Pod, gone bool) {
 	p, known := f.pods[latest.UID]
 	switch {
@@ -197,7 +197,7 @@ func (f *Follower) record(latest *corev1.Pod, gone bool) {
 	}
 }
 
-// isOlder reports whether a state of a Pod is older than another one, because the informer can be behind a list.
+// isOlder reports whether one state of a Pod is older than another. The informer's state can be older than a list.
 func isOlder(pod, than *corev1.Pod) bool {
 	if than == nil {
 		return false
@@ -210,8 +210,8 @@ func started(s corev1.ContainerStatus) bool {
 	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
 }
 
-// endPod reports a Pod that has failed, when all of its lines are read, and forgets what isn't needed any longer. The
-// caller has the mutex.
+// endPod reports a failed Pod after all of its lines were read. It also frees the memory that the Pod no longer needs.
+// The caller holds the mutex.
 func (f *Follower) endPod(p *pod) {
 	phase := p.latest.Status.Phase
 	if p.open > 0 || phase != corev1.PodFailed && phase != corev1.PodSucceeded && !p.gone {
@@ -233,9 +233,9 @@ func (f *Follower) endPod(p *pod) {
 	}
 }
 
-// Drain waits until the logs of all Pods that have ended are completely read. It waits for Pods that are being deleted
-// for at most drainTimeout. Drain ends the streams of the other Pods, and of Pods that are being deleted while their
-// owner is unfinished.
+// Drain waits until all lines of ended Pods were read. It waits at most drainTimeout for Pods that are being deleted.
+// It ends the streams of all other Pods. If the owner of a Pod is unfinished, Drain ends the Pod's streams even during
+// its deletion.
 func (f *Follower) Drain(unfinished ...types.UID) {
 	defer f.stop()
 	ctx, cancel := context.WithTimeout(f.ctx, drainTimeout)
@@ -282,7 +282,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// terminating reports whether a Pod is being deleted and its last lines matter. The caller has the mutex.
+// terminating reports whether a Pod is being deleted and its last lines matter. The caller holds the mutex.
 func (f *Follower) terminating(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && !slices.ContainsFunc(f.sources, func(s pods.Source) bool {
 		owner := s.Of(pod)
@@ -290,7 +290,7 @@ func (f *Follower) terminating(pod *corev1.Pod) bool {
 	})
 }
 
-// reportNoPods names the Jobs that have ended, and whose Pods are deleted.
+// reportNoPods reports the ended Jobs that had no Pods.
 func (f *Follower) reportNoPods(s pods.Source, unfinished []types.UID) {
 	f.mu.Lock()
 	var jobs []pods.Owner
@@ -305,8 +305,8 @@ func (f *Follower) reportNoPods(s pods.Source, unfinished []types.UID) {
 	}
 }
 
-// list reads all Pods again, because the informer can be late. Known Pods that the list doesn't have were deleted. list
-// returns false if the Pods can't be read.
+// list reads all Pods again, because the informer can be late. If a known Pod is missing in the list, it was deleted.
+// list returns false if it can't read the Pods.
 func (f *Follower) list(ctx context.Context, s pods.Source) bool {
 	missing := f.known(s)
 	retrier := apistatus.NewRetrier(100*time.Millisecond, time.Second, drainTimeout)
@@ -353,7 +353,7 @@ func (f *Follower) remove(gone map[types.UID]bool) {
 	}
 }
 
-// line passes a line on. After the caller has ended, it drops the line, because the caller prints its last lines then.
+// line calls Config.Line, unless the context of Start has ended. The caller prints its own last lines then.
 func (f *Follower) line(c Container, text []byte) {
 	if f.caller.Err() != nil {
 		return
@@ -376,40 +376,40 @@ type Container struct{ Namespace, Pod, Name string }
 
 func (c Container) String() string { return fmt.Sprintf("pod/%s/%s", c.Pod, c.Name) }
 
-// Event is a report of a follower: Gap, Restart, Waiters, LongLine, Failure, NoPods or Unlisted.
+// Event is a report of a Follower: Gap, Restart, Waiters, LongLine, Failure, NoPods or Unlisted.
 type Event interface{ event() }
 
-// Gap reports that lines of a container might be missing. The missing lines were written after From. If To is not
-// zero, they were written before To, and otherwise before the end of the container.
+// Gap reports that lines of a container might be missing. These lines were written after From, and before To. If To is
+// zero, they were written before the end of the container.
 type Gap struct {
 	Container Container
 	From, To  time.Time
 	Reason    string
 }
 
-// Restart reports that a container was restarted, and why it had ended.
+// Restart reports that a container was restarted, and how its last run ended.
 type Restart struct {
 	Container Container
 	Ended     *corev1.ContainerStateTerminated // nil if unknown
 }
 
-// Waiters reports Pods whose logs have to wait for the end of other streams. A sidecar has the name of its Pod before
-// it.
+// Waiters reports Pods that have no stream yet, and must wait until another stream ends. The name of a sidecar is
+// POD/CONTAINER.
 type Waiters struct{ Pods []string }
 
-// LongLine reports that a line is passed on in parts.
+// LongLine reports that Config.Line gets a line in parts.
 type LongLine struct{ Container Container }
 
-// NoPods reports Jobs that have ended and have no Pods, so their logs are not there.
+// NoPods reports ended Jobs that have no Pods. So their logs no longer exist.
 type NoPods struct{ Jobs []pods.Owner }
 
-// Unlisted reports that the Pods of a namespace could not be listed at the end. So some Pods might be missing.
+// Unlisted reports that Drain could not list the Pods of a namespace. So some Pods might be missing.
 type Unlisted struct {
 	Namespace string
 	Err       error
 }
 
-// Failure reports that a Pod has failed, with the last lines of its containers. Long lines are truncated.
+// Failure reports that a Pod has failed. Tail has the last lines of its containers, with long lines truncated.
 type Failure struct {
 	Pod  *corev1.Pod
 	Tail map[string][]string // by container

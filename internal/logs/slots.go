@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// waitersAfter is the time after which a container that waits for a stream is reported.
+// waitersAfter is the time for which a container waits for a stream before the follower reports it.
 const waitersAfter = time.Second
 
-// slots are the streams that can be open at a time. A sidecar runs as long as its Pod, so it gives its stream to a
-// container that waits for one.
+// slots limits the number of open streams. A sidecar runs as long as its Pod, so it gives its stream to a container
+// that waits for a stream.
 type slots struct {
 	mu       sync.Mutex
 	free     int
@@ -50,7 +50,7 @@ func (s *slots) release(t *turn) {
 	s.next()
 }
 
-// next gives free streams to the first containers that wait. The caller has the mutex.
+// next gives free streams to the first containers in waiting. The caller holds the mutex.
 func (s *slots) next() {
 	for ; s.free > 0 && len(s.waiting) > 0; s.free-- {
 		t := s.waiting[0]
@@ -62,7 +62,7 @@ func (s *slots) next() {
 	}
 }
 
-// acquire waits for a stream. acquire returns false if the follower ends before.
+// acquire waits for a stream. It returns false if the follower ends first.
 func (f *Follower) acquire(c *container) bool {
 	c.turn = f.slots.request(c.sidecar)
 	select {
@@ -93,7 +93,7 @@ func (f *Follower) acquire(c *container) bool {
 	}
 }
 
-// reportWaiters names the Pods that have begun to wait.
+// reportWaiters reports the Pods that wait for a stream since the last report.
 func (f *Follower) reportWaiters() {
 	f.mu.Lock()
 	pods := f.waiting

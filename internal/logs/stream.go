@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// maxLine is the length of a line that each container can have in memory. Longer lines share maxLong bytes. If
-	// these are used, a line is passed on in parts.
+	// maxLine is the number of bytes of a line that each container can keep in memory. All longer lines share maxLong
+	// bytes. If no memory is left, the reader delivers a line in parts.
 	maxLine, maxLong = 1 << 20, 32 << 20
 	bufferSize       = 64 << 10
 
@@ -31,8 +31,8 @@ var (
 	seed        = maphash.MakeSeed()
 )
 
-// position identifies the last line of a run that was passed on. A request can resume only at a whole second. So
-// its response repeats earlier lines up to the position.
+// position identifies the last line of a run that was delivered. A request can resume only at a whole second. So its
+// response repeats some lines up to the position.
 type position struct {
 	last    fingerprint
 	end     string    // the last bytes of that line
@@ -41,7 +41,7 @@ type position struct {
 	rotated bool      // that response doesn't have the last line
 }
 
-// fingerprint identifies a line by its time in nanoseconds, and by the texts of all lines in a row with that time.
+// fingerprint identifies a line by its time and a hash. If lines in a row have equal times, the hash covers them all.
 type fingerprint struct {
 	at   time.Time
 	hash uint64
@@ -57,11 +57,11 @@ func (m fingerprint) next(at time.Time, text []byte) fingerprint {
 	return fingerprint{at, hash.Sum64()}
 }
 
-// request sends one request, and passes on the lines after the position.
+// request sends one request for the log, and delivers the lines after the position.
 func (c *container) request(ctx context.Context, options corev1.PodLogOptions, lines *atomic.Int64) error {
 	options.Container, options.Timestamps = c.Name, true
 	if !c.read.last.at.IsZero() {
-		// Lines of stdout and stderr can be in another order than their times.
+		// Lines of stdout and stderr can be out of order.
 		options.SinceTime = &metav1.Time{Time: c.read.last.at.Truncate(time.Second).Add(-time.Second)}
 	}
 	body, err := c.follower.config.Client.Pods(c.Namespace).GetLogs(c.Pod, &options).Stream(ctx)
@@ -138,7 +138,7 @@ func (r *reader) readAll(in *bufio.Reader) error {
 	}
 }
 
-// end records the unterminated end of a response, which is empty or the beginning of a line.
+// end records the text after the last line break of a response. The text is empty or the beginning of a line.
 func (r *reader) end(rest []byte) error {
 	c := r.container
 	if !r.cut && !beginsStamp(rest) {
@@ -163,7 +163,7 @@ func (r *reader) end(rest []byte) error {
 	return nil
 }
 
-// readPart reads a line without its end. If there is no memory for the line, it reads a part of it.
+// readPart reads a line without its line break. If there is no memory for the line, it reads only a part of the line.
 func (r *reader) readPart(in *bufio.Reader) (part []byte, ends bool, err error) {
 	for int64(len(part)) < maxLine+r.long || r.grow() {
 		more, err := in.ReadSlice('\n')
@@ -178,7 +178,7 @@ func (r *reader) readPart(in *bufio.Reader) (part []byte, ends bool, err error) 
 	return part, false, nil
 }
 
-// grow lets the current line be longer, and returns false if the long lines of all containers leave no memory for it.
+// grow reserves memory for a longer line. It returns false if the long lines of all containers need all the memory.
 func (r *reader) grow() bool {
 	long := &r.container.follower.long
 	if long.Add(maxLine) > maxLong {
@@ -194,7 +194,7 @@ func (r *reader) free() {
 	r.long = 0
 }
 
-// take passes on a part of a line, unless the line was passed on before.
+// take delivers a part of a line, unless the line was delivered before.
 func (r *reader) take(part []byte, begins bool) error {
 	c := r.container
 	if !begins {
@@ -223,8 +223,8 @@ func (r *reader) take(part []byte, begins bool) error {
 	return nil
 }
 
-// withoutTime handles a line without a time. It is the rest of a line that was passed on before, or an error of the
-// kubelet. After a response has begun, the kubelet has no other way to report an error, and writes nothing more.
+// withoutTime handles a line without a time. It is the end of a line that was delivered before, or an error of the
+// kubelet. Once a response has begun, the kubelet can report an error only as its last line.
 func (r *reader) withoutTime(err error) {
 	if !r.cut {
 		r.failure = err
@@ -232,7 +232,7 @@ func (r *reader) withoutTime(err error) {
 	r.cut, r.printing = false, false
 }
 
-// kubeletError is short, because the text can be a line of a program.
+// kubeletError truncates the text, because it can be a line of a program.
 func kubeletError(text []byte) error {
 	const enough = 200
 	if len(text) > enough {
@@ -241,7 +241,7 @@ func kubeletError(text []byte) error {
 	return fmt.Errorf("the kubelet reports: %s", text)
 }
 
-// beginsStamp reports whether a text can be a line with a time whose rest is missing.
+// beginsStamp reports whether a text can be the beginning of a line with a time.
 func beginsStamp(text []byte) bool {
 	stamp, _, complete := bytes.Cut(text, []byte(" "))
 	if complete {
@@ -260,8 +260,8 @@ func split(line []byte) (time.Time, []byte, error) {
 	return at.UTC(), text, nil
 }
 
-// isNew reports whether a line comes after the position. If the response doesn't have the position, isNew reports
-// a gap, or it returns errOtherRun.
+// isNew reports whether a line comes after the position. If the response lacks the position, isNew reports a gap, or
+// returns errOtherRun.
 func (r *reader) isNew() (bool, error) {
 	c := r.container
 	switch {
@@ -281,7 +281,7 @@ func (r *reader) isNew() (bool, error) {
 	return true, nil
 }
 
-// pass passes a line on, and records it as the last one.
+// pass delivers a line, and makes it the position.
 func (c *container) pass(m fingerprint, text []byte) {
 	c.follower.line(c.Container, text)
 	if len(c.tail) == tailLines {
@@ -295,7 +295,7 @@ func (c *container) pass(m fingerprint, text []byte) {
 	}
 }
 
-// passRest passes on the last line of an ended run, if it has no line break.
+// passRest delivers the last line of an ended run if the line has no line break.
 func (c *container) passRest() {
 	if at, text, err := split([]byte(c.read.rest)); err == nil {
 		if c.read.rotated {
@@ -305,8 +305,8 @@ func (c *container) passRest() {
 	}
 }
 
-// checkEnd reads the last record of an ended run without a time, because all other requests leave out lines whose time
-// is before the last one that was read. The record can be the end of a line.
+// checkEnd reads the last record of an ended run with a request without sinceTime. All other requests leave out lines
+// with times before the position. The record can be the end of a line.
 func (c *container) checkEnd(previous bool) {
 	if c.read.last.at.IsZero() {
 		return
