@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// MaxPolled is the number of objects of one group that are polled if they can't be
-	// watched.
+	// MaxPolled is the largest number of objects in a group for which the wait uses GETs. It does so if the user can't
+	// list or watch them.
 	MaxPolled = 20
 	pollEvery = 2 * time.Second
-	// pageSize bounds the objects in memory while a list is read.
+	// pageSize limits the number of objects in memory while the wait reads a list.
 	pageSize = 50
 )
 
@@ -58,7 +58,7 @@ type follower struct {
 	pauses  *apistatus.Retrier           // pauses since the last event
 }
 
-// follow watches the objects until all have ended or ctx ends.
+// follow watches the objects until all have ended, or until ctx ends.
 func (f *follower) follow(ctx context.Context) {
 	if f.run.config.Timeout == 0 {
 		f.version = ""
@@ -82,7 +82,7 @@ func (f *follower) follow(ctx context.Context) {
 	}
 }
 
-// step sends the next request, which is a list, a watch, or a GET of each object.
+// step sends the next request: a list, a watch, or a GET of each object.
 func (f *follower) step(ctx context.Context) error {
 	switch {
 	case f.polls:
@@ -93,13 +93,13 @@ func (f *follower) step(ctx context.Context) error {
 	return f.watch(ctx)
 }
 
-// mayPoll reports whether the user can't list or watch, but perhaps can get.
+// mayPoll reports whether the user can't list or watch the objects, but might have permission to get them.
 func (f *follower) mayPoll(err error) bool {
 	denied := apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)
 	return denied && !f.polls && len(f.pending) <= MaxPolled
 }
 
-// poll gets each object, after a pause unless it is the first time.
+// poll gets each object. It pauses before all rounds except the first.
 func (f *follower) poll(ctx context.Context) error {
 	if f.worked {
 		if err := apistatus.Sleep(ctx, pollEvery); err != nil {
@@ -115,8 +115,8 @@ func (f *follower) poll(ctx context.Context) error {
 	return nil
 }
 
-// list reads the status of all objects, and the state from which to watch. If objects are missing, the server
-// might still have the events of their end. Then the watch resumes at the state where it broke.
+// list reads the status of all objects, and the version at which the next watch begins. If objects are missing, the
+// server might still have the events of their end. Then the next watch begins where the last watch broke.
 func (f *follower) list(ctx context.Context) error {
 	options, listed, version := f.options, map[string]bool{}, ""
 	err := apistatus.Pages(ctx, pageSize, func(ctx context.Context, limit int64, token string) (string, error) {
@@ -164,7 +164,7 @@ func (f *follower) list(ctx context.Context) error {
 	return nil
 }
 
-// see evaluates an object that was read. If its UID differs, it might be an earlier or a later object with the
+// see evaluates an object from a list or a watch. If the UID differs, it might be an earlier or a later object with the
 // same name. Then see gets the current object.
 func (f *follower) see(ctx context.Context, o *followed, object *unstructured.Unstructured) error {
 	if o.uid == "" {
@@ -182,7 +182,7 @@ func (f *follower) see(ctx context.Context, o *followed, object *unstructured.Un
 	return nil
 }
 
-// evaluate reports the end of the object if the object has finished.
+// evaluate reports the end of an object that has finished, or its new state.
 func (f *follower) evaluate(o *followed, object *unstructured.Unstructured) (ended bool) {
 	end, met := f.run.result(object, o.met)
 	if o.met = met; end.Result != "" {
@@ -197,8 +197,8 @@ func (f *follower) evaluate(o *followed, object *unstructured.Unstructured) (end
 	return false
 }
 
-// missing handles an object that a list doesn't contain, or that the watch reports as deleted. Perhaps the object
-// has only lost the label of the selector. Then it gets its own watch by name.
+// missing handles an object that a list doesn't contain, or that a watch reports as deleted. If the object exists, it
+// has lost the label of the selector. Then missing starts a watch for the object by name.
 func (f *follower) missing(ctx context.Context, o *followed) error {
 	err := f.check(ctx, o)
 	switch {
@@ -215,7 +215,7 @@ func (f *follower) missing(ctx context.Context, o *followed) error {
 	return nil
 }
 
-// check gets the object and evaluates it. check uses a GET, because a GET doesn't come from a cache.
+// check gets the object and evaluates it. Unlike a list or a watch, a GET doesn't come from a cache.
 func (f *follower) check(ctx context.Context, o *followed) error {
 	object, err := f.client.Get(ctx, o.Name, metav1.GetOptions{})
 	switch {
@@ -234,9 +234,9 @@ func (f *follower) check(ctx context.Context, o *followed) error {
 	return nil
 }
 
-// breakOff makes the next request a list. It records the state at which the watch broke. breakOff records nothing if
-// the server no longer has the events since then, or if watches were resumed without success. A server that has just
-// started can refuse a watch, but not a list.
+// breakOff makes the next request a list. It also records where the watch broke, because a server that has just started
+// can refuse a watch, but not a list. It doesn't record this if the server no longer has the later events, or if
+// resumed watches also failed.
 func (f *follower) breakOff(err error) {
 	f.broken, f.version = f.version, ""
 	inVain := errors.Is(err, errSilent) || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) ||
@@ -246,7 +246,7 @@ func (f *follower) breakOff(err error) {
 	}
 }
 
-// end reports the end of an object to the caller.
+// end reports to the caller that the wait for an object has ended.
 func (f *follower) end(o *followed, end Ended) {
 	f.resumed = time.Time{}
 	delete(f.pending, o.Name)
@@ -254,7 +254,7 @@ func (f *follower) end(o *followed, end Ended) {
 	f.run.send(end)
 }
 
-// abandon ends all objects, because requests have failed for RetryTimeout.
+// abandon ends the wait for all objects, because requests have failed for RetryTimeout.
 func (f *follower) abandon(err error) {
 	for _, o := range f.pending {
 		f.end(o, Ended{Result: Abandoned, Err: err})
@@ -266,14 +266,14 @@ func (f *follower) succeeded() {
 	f.worked, f.failing = true, time.Time{}
 }
 
-// heard records an event. The next pauses are short again.
+// heard records that an event arrived. It resets the pauses.
 func (f *follower) heard() {
 	f.succeeded()
 	f.pauses = nil
 }
 
-// retry waits before the next request. If requests have failed for RetryTimeout, it ends all objects, or polls them if
-// the user can watch but not list.
+// retry waits before the next request. If requests have failed for RetryTimeout, retry ends the wait. It gets the
+// objects instead if the user can watch but not list them.
 func (f *follower) retry(ctx context.Context, err error) {
 	if f.failing.IsZero() {
 		f.failing, f.reasons = time.Now(), map[metav1.StatusReason]bool{}
@@ -293,7 +293,7 @@ func (f *follower) retry(ctx context.Context, err error) {
 	}
 }
 
-// pause waits before the next request. The pause grows until an event arrives.
+// pause waits before the next request. Each pause is longer than the last one, until an event arrives.
 func (f *follower) pause(ctx context.Context, err error) {
 	if f.pauses == nil {
 		f.pauses = apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, apistatus.NoEnd)

@@ -18,8 +18,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// server is an API server of Jobs in memory, with faults that a test chooses. test/waiting tests the package on a real
-// server.
+// server is an API server of Jobs in memory. Tests choose its faults. The tests of test/waiting use a real server.
 type server struct {
 	*oncetest.Server
 
@@ -48,7 +47,7 @@ func newServer() *server {
 	return s
 }
 
-// refusal is the response to a request that fails. It has a Status, or there is no response.
+// refusal returns a fault with the Status of err as the response. If err is no Status, there is no response.
 func refusal(err error) oncetest.Fault {
 	if status := (*apierrors.StatusError)(nil); errors.As(err, &status) {
 		return oncetest.Refuse(status)
@@ -62,7 +61,7 @@ var (
 	overloaded = apierrors.NewInternalError(errors.New("overloaded"))
 )
 
-// watch opens a watch that breakWatches breaks.
+// watch opens a watch. breakWatches can break it.
 func (s *server) watch(r *oncetest.Request) (*http.Response, error) {
 	resp, err := r.Send()
 	if err != nil {
@@ -90,7 +89,7 @@ func (s *server) breakWatches(err error) {
 	s.watches = nil
 }
 
-// deleted sends the event that the object is gone, for a watch whose selector no longer selects it.
+// deleted sends a DELETED event for an object that a watch's selector no longer matches.
 func (s *server) deleted(object *unstructured.Unstructured) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +114,7 @@ var jobs = &meta.RESTMapping{
 	Scope:            meta.RESTScopeNamespace,
 }
 
-// create stores a Job and returns it as an object to wait for.
+// create stores a Job, and returns the Object to wait for.
 func (s *server) create(name string, labels ...string) Object {
 	job := &unstructured.Unstructured{Object: map[string]any{}}
 	job.SetGroupVersionKind(jobs.GroupVersionKind)
@@ -139,7 +138,7 @@ func (s *server) job(name string) *unstructured.Unstructured {
 	return nil
 }
 
-// replace deletes a Job and creates another one, before any request sees the server without it.
+// replace deletes a Job and creates another Job with its name. No request arrives in between.
 func (s *server) replace(name string) {
 	job := s.job(name)
 	job.SetUID("another")
@@ -166,7 +165,7 @@ func (s *server) verbs() (all []string) {
 	return all
 }
 
-// asked is the number of requests of one verb.
+// asked returns the number of requests with this verb.
 func (s *server) asked(verb string) (n int) {
 	for _, v := range s.verbs() {
 		if v == verb {

@@ -20,51 +20,51 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 )
 
-// stoppedFor is how long an object that is being deleted must be without Pods until it has no result.
+// stoppedFor is the time for which an object that is being deleted must have no Pods. Then the wait ends for it.
 const stoppedFor = 10 * time.Second
 
 // Object is an object to wait for.
 type Object struct {
 	Mapping         *meta.RESTMapping
 	Namespace, Name string
-	// UID distinguishes the object from a later object of the same name. If UID is empty, Run waits for the first
-	// object with the name.
+	// UID distinguishes the object from a later object with the same name. If UID is empty, Run waits for the first
+	// object that it finds under the name.
 	UID types.UID
-	// Version is a resourceVersion at which the object had not finished, like the version in the response of its
-	// create. If Version is empty, Run first reads the object.
+	// Version is a resourceVersion at which the object had not finished, for example from the response to its POST. If
+	// Version is empty, Run first reads the object.
 	Version string
-	// Selector is a label selector that selects the object, or empty. Objects of one
-	// resource, namespace and selector share a watch.
+	// Selector is a label selector that matches the object, or empty. Objects with the same resource, namespace and
+	// selector share a watch.
 	Selector string
 }
 
-// Condition reports whether an object meets a condition. An error ends the wait for the object. Several goroutines call
-// conditions.
+// Condition reports whether an object meets a condition. After an error, the wait for the object ends. Several
+// goroutines call a Condition concurrently.
 type Condition = func(*unstructured.Unstructured) (bool, error)
 
-// Config is how to wait.
+// Config configures a wait.
 type Config struct {
 	// Client sends the requests. Requests need a time limit, but watches must not have one.
 	Client dynamic.Interface
-	// For are the conditions that an object must meet, one after the other. If there are none, an object is done
-	// when it has finished, as package finished defines it. If an object finishes without meeting the conditions,
-	// it has failed.
+	// For has the conditions that an object must meet, in this order. Without conditions, the wait for an object ends
+	// when the object has finished, as package finished defines it. If an object finishes without meeting the
+	// conditions, it has failed.
 	For []Condition
 	// Timeout limits the wait. 0 checks each object once. A negative value means no limit.
 	Timeout time.Duration
-	// RetryTimeout limits the time in which all requests fail.
+	// RetryTimeout limits the time in which all requests fail. Then the wait ends.
 	RetryTimeout time.Duration
 	// KeepFinal sets Ended.Final.
 	KeepFinal bool
 }
 
-// Event is a report of a run: an Ended, a Change or a Retry. There is one Ended for each object.
+// Event is an event of Run: an Ended, a Change or a Retry. Run yields one Ended for each object.
 type Event interface{ event() }
 
-// Result is how the wait for an object has ended.
+// Result says how the wait for an object has ended.
 type Result string
 
-// The results. Only the first two are the object's own.
+// The results. Only the first two describe the object's own result.
 const (
 	Succeeded   Result = "succeeded" // it has, or it meets the conditions
 	Failed      Result = "failed"
@@ -82,7 +82,7 @@ type Ended struct {
 	// Status and Progress are the object's last known state. They are zero if no state is known.
 	Status   finished.Status
 	Progress finished.Progress
-	// Final is the object that has succeeded or failed, if Config.KeepFinal is set.
+	// Final is the whole object if Config.KeepFinal is set and the object has succeeded or failed.
 	Final *unstructured.Unstructured
 	Err   error
 }
@@ -94,7 +94,7 @@ type Change struct {
 	Progress  finished.Progress
 }
 
-// Retry reports that requests about objects of this group fail. In an outage, Retry is sent once for each kind of
+// Retry reports that requests for the objects of a group fail. In an outage, Run yields one Retry for each kind of
 // error.
 type Retry struct {
 	Object Object
@@ -105,8 +105,8 @@ func (Ended) event()  {}
 func (Change) event() {}
 func (Retry) event()  {}
 
-// Run waits for the objects. When ctx ends or the time is over, the wait for all objects ends. The wait also ends
-// when the caller stops the iteration.
+// Run waits for the objects. The wait ends when all objects have ended, when ctx ends, when the time is over, or when
+// the caller stops the iteration.
 func Run(ctx context.Context, config Config, objects []Object) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		limited, cancel := withTimeout(ctx, config.Timeout)
@@ -132,7 +132,7 @@ func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, c
 	return context.WithCancel(ctx)
 }
 
-// run is one wait. The goroutine of the caller has pending. Followers only send events.
+// run is one call of Run. Only the caller's goroutine uses pending. Followers only send events.
 type run struct {
 	config  Config
 	ctx     context.Context // ends with the wait
@@ -143,8 +143,8 @@ type run struct {
 	followers sync.WaitGroup
 }
 
-// start starts a follower for each group of objects. The channel of events is closed after the last follower has
-// ended.
+// start starts a follower for each group of objects. After the last follower has ended, start closes the channel of
+// events.
 func (r *run) start() {
 	groups := map[group][]*followed{}
 	for o := range r.pending {
@@ -160,8 +160,8 @@ func (r *run) start() {
 	}()
 }
 
-// take passes on events until all objects have ended or the wait ends. take returns false if the caller has stopped
-// the iteration.
+// take yields events until all objects have ended or the wait ends. It returns false if the caller has stopped the
+// iteration.
 func (r *run) take(yield func(Event) bool) bool {
 	for len(r.pending) > 0 {
 		select {
@@ -183,7 +183,7 @@ func (r *run) take(yield func(Event) bool) bool {
 	return true
 }
 
-// note records an event, and returns it unless its object has ended before.
+// note records an event. It returns the event, unless the event's object had already ended.
 func (r *run) note(event Event) (Event, bool) {
 	switch e := event.(type) {
 	case Ended:
@@ -204,7 +204,7 @@ func (r *run) note(event Event) (Event, bool) {
 	return event, true
 }
 
-// decided returns an end without a result as a failure if the object's controller has decided on it.
+// decided changes an Ended without a result to Failed if the object's controller has already decided on a failure.
 func (r *run) decided(e Ended, last Change) Ended {
 	e.Progress = last.Progress
 	if decision := last.Progress.Decision; e.Result != Succeeded && e.Result != Failed && len(r.config.For) == 0 &&
@@ -214,7 +214,7 @@ func (r *run) decided(e Ended, last Change) Ended {
 	return e
 }
 
-// untilOver fires when an object has been stopped for stoppedFor. Before that, its state can be late.
+// untilOver returns a channel that fires when an object has been stopped for stoppedFor.
 func (r *run) untilOver() <-chan time.Time {
 	if len(r.stopped) == 0 {
 		return nil
@@ -223,7 +223,7 @@ func (r *run) untilOver() <-chan time.Time {
 	return time.After(time.Until(first.Add(stoppedFor)))
 }
 
-// endStopped ends the wait for objects that are being deleted and never change again.
+// endStopped ends the wait for objects that are being deleted and stopped long ago.
 func (r *run) endStopped(yield func(Event) bool) bool {
 	for o, since := range r.stopped {
 		if time.Since(since) < stoppedFor {
@@ -236,7 +236,7 @@ func (r *run) endStopped(yield func(Event) bool) bool {
 	return true
 }
 
-// endPending ends the wait for the objects that are still pending, in order.
+// endPending ends the wait for all pending objects, in order.
 func (r *run) endPending(ctx context.Context, yield func(Event) bool) {
 	outcome := OutOfTime
 	if ctx.Err() != nil {
@@ -255,7 +255,7 @@ func byName(a, b Object) int {
 	return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
 }
 
-// send passes an event to the caller, unless the wait has ended.
+// send sends an event to the caller, unless the wait has ended.
 func (r *run) send(event Event) {
 	select {
 	case r.events <- event:
@@ -263,8 +263,8 @@ func (r *run) send(event Event) {
 	}
 }
 
-// result returns the result of an object if it has one. met is the number of conditions that the object has met
-// before.
+// result returns the result of an object, or no result yet. met is the number of conditions that the object met
+// earlier. now is the new number.
 func (r *run) result(object *unstructured.Unstructured, met int) (end Ended, now int) {
 	end.Status, _ = finished.Of(object)
 	switch done, at, err := Meet(r.config.For, object, met); {
@@ -283,8 +283,8 @@ func (r *run) result(object *unstructured.Unstructured, met int) (end Ended, now
 	return end, now
 }
 
-// Meet returns how many conditions an object has met, and whether these are all. The first met were met before.
-// Without conditions, the object must have succeeded.
+// Meet counts the conditions that an object has met so far, and reports whether it has met all. met is the earlier
+// count. Without conditions, all reports whether the object has succeeded.
 func Meet(conditions []Condition, object *unstructured.Unstructured, met int) (all bool, now int, err error) {
 	if len(conditions) == 0 {
 		status, _ := finished.Of(object)

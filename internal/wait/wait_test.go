@@ -40,7 +40,7 @@ func serving(t *testing.T, test func(t *testing.T, s *server)) {
 	synctest.Test(t, func(t *testing.T) { test(t, newServer()) })
 }
 
-// expect runs a wait while happens runs, and compares its events.
+// expect runs a wait and happens concurrently, and compares the events of the wait.
 func expect(t *testing.T, s *server, config Config, objects []Object, happens func(), want ...string) {
 	t.Helper()
 	config.Client = s.client(t)
@@ -58,7 +58,7 @@ func expect(t *testing.T, s *server, config Config, objects []Object, happens fu
 	}
 }
 
-// word is an event in words.
+// word returns an event in words.
 func word(event Event) string {
 	switch e := event.(type) {
 	case Ended:
@@ -81,7 +81,7 @@ func word(event Event) string {
 	return fmt.Sprintf("%T", event)
 }
 
-// after does something after some time.
+// after returns a function that calls do after a delay.
 func after(d time.Duration, do func()) func() {
 	return func() {
 		time.Sleep(d)
@@ -91,7 +91,7 @@ func after(d time.Duration, do func()) func() {
 
 var minute = Config{Timeout: time.Minute, RetryTimeout: 20 * time.Second}
 
-// One watch is enough from a 201 on, for all objects of a place.
+// If the wait begins with the response to the POST, one watch is enough for all objects of a namespace.
 func TestFinish(t *testing.T) {
 	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
@@ -105,7 +105,7 @@ func TestFinish(t *testing.T) {
 	})
 }
 
-// The wait ends for each object without a time limit, at the limit, and at once.
+// The wait ends with the last object if it has no time limit. Otherwise it ends at the limit, or at once.
 func TestTimeout(t *testing.T) {
 	for timeout, want := range map[time.Duration]string{
 		-1: "a succeeded Why: because", 0: "a out of time", time.Second: "a out of time", time.Hour: "a succeeded Why: because",
@@ -127,7 +127,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// A check without a wait finds the finished objects.
+// With the timeout 0, the wait finds the objects that have already finished.
 func TestCheckOnce(t *testing.T) {
 	serving(t, func(t *testing.T, s *server) {
 		a, b, c := s.create("a", "x"), s.create("b", "x"), s.create("c", "x")
@@ -141,7 +141,7 @@ func TestCheckOnce(t *testing.T) {
 	})
 }
 
-// An interrupt ends the wait at once, and also when a request hangs.
+// An interrupt ends the wait at once, even while a request hangs.
 func TestInterrupt(t *testing.T) {
 	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
@@ -161,7 +161,7 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
-// A caller that takes no more events ends the wait.
+// The wait ends when its caller takes no more events.
 func TestStop(t *testing.T) {
 	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
@@ -177,7 +177,7 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// A deleted object is no success, unless it finished before, as with a short TTL.
+// A deleted object has not succeeded, unless it finished before its deletion, for example because of a short TTL.
 func TestDeleted(t *testing.T) {
 	for name, test := range map[string]struct {
 		happens func(*server)
@@ -196,7 +196,7 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// A Job with FailureTarget has failed, even if the wait ends before its last Pod.
+// A Job with the condition FailureTarget has failed, even if the wait ends before the Job's last Pod ends.
 func TestVerdict(t *testing.T) {
 	always := func(*unstructured.Unstructured) (bool, error) { return false, nil }
 	for name, test := range map[string]struct {
@@ -225,7 +225,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// An object that is being deleted is waited for while it can still finish.
+// While an object that is being deleted can still finish, the wait continues.
 func TestBeingDeleted(t *testing.T) {
 	for status, want := range map[string]string{
 		`{}`: "a deleted", `{"active": 1}`: "a out of time, being deleted", `{"terminating": 1}`: "a out of time, being deleted",
@@ -253,7 +253,7 @@ func TestBeingDeleted(t *testing.T) {
 	}
 }
 
-// In an outage, each kind of error is reported once.
+// In an outage, the wait reports each kind of error once.
 func TestNewestError(t *testing.T) {
 	serving(t, func(t *testing.T, s *server) {
 		a := s.create("a")
@@ -264,7 +264,7 @@ func TestNewestError(t *testing.T) {
 	})
 }
 
-// The objects end while no watch is open. The server still has the events, or a list decides.
+// The objects end while no watch is open. The server still has the events, or else a list shows the end.
 func TestDeletedUnseen(t *testing.T) {
 	for _, events := range []bool{true, false} {
 		serving(t, func(t *testing.T, s *server) {
@@ -282,8 +282,8 @@ func TestDeletedUnseen(t *testing.T) {
 	}
 }
 
-// One object must be listed first, because its state is unknown. The end of another one is known, although it was deleted
-// before this list.
+// The wait must first list one object, because its state is unknown. It also finds the end of another object that was
+// deleted before this list.
 func TestDeletedBeforeTheList(t *testing.T) {
 	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
@@ -296,8 +296,8 @@ func TestDeletedBeforeTheList(t *testing.T) {
 	})
 }
 
-// A watch that breaks, ends or expires loses nothing. Neither does a server that is temporarily
-// unreachable, which is reported once.
+// The wait loses no event if a watch breaks, ends or expires, or if the server is temporarily unreachable. It reports
+// an unreachable server once.
 func TestTrouble(t *testing.T) {
 	fails := func(err error) func(s *server) {
 		return func(s *server) {
@@ -355,7 +355,7 @@ func (s *server) expire() {
 	}
 }
 
-// A server that stays unreachable ends the wait after the time for retries, and not before.
+// If a server stays unreachable, the wait ends after RetryTimeout, and not earlier.
 func TestUnreachable(t *testing.T) {
 	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
@@ -368,7 +368,7 @@ func TestUnreachable(t *testing.T) {
 	})
 }
 
-// Where watches deliver nothing, lists do, and neither is asked in a tight loop.
+// If watches deliver no events, the wait uses lists. It sends neither watches nor lists in a tight loop.
 func TestMute(t *testing.T) {
 	for name, fault := range map[string]func(string) error{
 		"mute": nil,
@@ -394,8 +394,8 @@ func TestMute(t *testing.T) {
 	}
 }
 
-// Without permission to list or watch, up to 20 objects are polled. With permission to watch, they are polled after a
-// watch that breaks.
+// Without permission to list or watch, the wait gets up to 20 objects. With permission to watch only, it gets them
+// after a watch breaks.
 func TestPolling(t *testing.T) {
 	onlyGet := func(what string) error {
 		if what != "get" {
@@ -459,7 +459,7 @@ func TestPolling(t *testing.T) {
 	})
 }
 
-// An object that loses the label of its run is watched by its name, also without permission to get.
+// If an object loses its run label, the wait watches it by name, even without permission to get.
 func TestUnlabelled(t *testing.T) {
 	for _, fault := range []func(string) error{nil, noGet} {
 		serving(t, func(t *testing.T, s *server) {
@@ -476,7 +476,7 @@ func TestUnlabelled(t *testing.T) {
 	}
 }
 
-// noGet is the fault of a user who has no permission to get.
+// noGet is a fault for a user without permission to get objects.
 func noGet(verb string) error {
 	if verb == "get" {
 		return forbidden
@@ -484,7 +484,7 @@ func noGet(verb string) error {
 	return nil
 }
 
-// A suspended object runs, and both ends of that are reported.
+// The wait for a suspended object continues. It reports when the object is suspended and when it runs again.
 func TestSuspended(t *testing.T) {
 	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
@@ -497,7 +497,7 @@ func TestSuspended(t *testing.T) {
 	})
 }
 
-// Conditions are met one after the other, and a failure ends the wait for them.
+// An object must meet the conditions in their order. If the object fails, the wait ends.
 func TestConditions(t *testing.T) {
 	has := func(field string) Condition {
 		return func(object *unstructured.Unstructured) (bool, error) {
@@ -531,7 +531,7 @@ func TestConditions(t *testing.T) {
 	})
 }
 
-// A watch begins at the oldest version of its objects, where they have an order.
+// A watch begins at the oldest version of its objects if the versions have an order.
 func TestOldest(t *testing.T) {
 	for want, versions := range map[string][]string{
 		"9": {"10", "9", "100"}, "": {"9", ""}, "7": {"7"}, "none": {"b", "a"},
@@ -549,8 +549,8 @@ func TestOldest(t *testing.T) {
 	}
 }
 
-// A server that has just started refuses watches for some seconds. The end of an object that was deleted meanwhile is
-// known nevertheless.
+// A server that has just started refuses watches for some seconds. The wait still finds the end of an object that was
+// deleted in this time.
 func TestResumedAfterARestart(t *testing.T) {
 	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
@@ -569,7 +569,7 @@ func TestResumedAfterARestart(t *testing.T) {
 	})
 }
 
-// A watch that is resumed in vain is resumed once. A list is then enough, also without permission to get.
+// After a resumed watch fails, the wait doesn't resume it again. A list is then enough, even without permission to get.
 func TestResumedInVain(t *testing.T) {
 	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
@@ -585,8 +585,8 @@ func TestResumedInVain(t *testing.T) {
 	})
 }
 
-// A GET that fails is repeated, for an object that the list doesn't contain. No event reports such an object. If the GET
-// goes on failing, the wait ends, although the lists before it succeed.
+// If a list lacks an object, the wait gets the object, because no event will report it. It repeats a GET that fails. If
+// the GET keeps failing, the wait ends, even if the lists before it succeed.
 func TestMissingAndFailures(t *testing.T) {
 	for want, most := range map[string]int{"a deleted": 3, "a abandoned": 1 << 30} {
 		serving(t, func(t *testing.T, s *server) {
@@ -604,8 +604,8 @@ func TestMissingAndFailures(t *testing.T) {
 	}
 }
 
-// An object whose state is unknown may have finished before. The first page of a list has the ends of all objects of a
-// group, so no other page is read. Another group still runs.
+// If an object's state is unknown, the object might already have finished. Here the first page of a list shows the ends
+// of all objects in a group, so the wait reads no other page. Another group still runs.
 func TestEndsOnTheFirstPage(t *testing.T) {
 	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b", "x")
@@ -622,7 +622,7 @@ func TestEndsOnTheFirstPage(t *testing.T) {
 	})
 }
 
-// firstPage is the response to a list as if there were another page.
+// firstPage responds to a list as if another page followed.
 func firstPage(r *oncetest.Request) (*http.Response, error) {
 	resp, err := r.Send()
 	if err != nil {

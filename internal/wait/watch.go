@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// A watch lasts from five to ten minutes, as the watches of client-go's reflectors.
+	// A watch lasts from leastWatch to mostWatch, as in the reflectors of client-go.
 	leastWatch, mostWatch = 5 * time.Minute, 10 * time.Minute
-	// silence is the time without an event or a bookmark after which the objects are read. Servers send a bookmark
-	// each minute, but a proxy might hold events back.
+	// silence is the time without events and bookmarks after which the wait lists the objects. Servers send a bookmark
+	// each minute, but a proxy might delay events.
 	silence = 2 * time.Minute
 )
 
 var errSilent = errors.New("the watch delivered neither an event nor a bookmark")
 
-// watch handles the events of one watch. watch returns nil if the watch ended normally.
+// watch handles the events of one watch. It returns nil if the watch ended normally.
 func (f *follower) watch(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -47,7 +47,7 @@ func (f *follower) watch(ctx context.Context) error {
 	return err
 }
 
-// takeAll handles the events of a watch until it is closed.
+// takeAll handles the events of a watch until the watch ends.
 func (f *follower) takeAll(ctx context.Context, events watch.Interface, quiet *time.Timer) error {
 	for heard := false; len(f.pending) > 0; heard = true {
 		select {
@@ -70,7 +70,7 @@ func (f *follower) takeAll(ctx context.Context, events watch.Interface, quiet *t
 	return nil
 }
 
-// take evaluates one event.
+// take handles one event.
 func (f *follower) take(ctx context.Context, event watch.Event) error {
 	object, is := event.Object.(*unstructured.Unstructured)
 	if event.Type == watch.Error || !is {
@@ -93,14 +93,14 @@ func (f *follower) take(ctx context.Context, event watch.Event) error {
 	return err
 }
 
-// group identifies the objects of one watch.
+// group identifies the objects that share a watch.
 type group struct {
 	resource            schema.GroupVersionResource
 	namespace, selector string
 	known               bool // all have a version, so no list must come first, which could lack one that ends soon
 }
 
-// options select the objects. The options select a single object by its name, unless a label selects it.
+// options returns the options that select the objects: by the group's label, or a single object by its name.
 func (g group) options(objects []*followed) metav1.ListOptions {
 	options := metav1.ListOptions{LabelSelector: g.selector}
 	if g.selector == "" && len(objects) == 1 {
@@ -109,8 +109,8 @@ func (g group) options(objects []*followed) metav1.ListOptions {
 	return options
 }
 
-// oldest returns the oldest version of the objects, from which one watch gets the events of all. The result is empty
-// if a version is missing or has no order.
+// oldest returns the oldest version of the objects. A watch from this version gets the events of all objects. oldest
+// returns "" if a version is missing or if the versions have no order.
 func oldest(objects []*followed) string {
 	first := objects[0].Version
 	for _, o := range objects {
@@ -125,7 +125,7 @@ func oldest(objects []*followed) string {
 	return first
 }
 
-// follow starts a follower of objects, which watches from the version on.
+// follow starts a follower that watches the objects from version on.
 func (r *run) follow(at group, version string, objects ...*followed) {
 	f := &follower{
 		run: r, group: at, client: r.config.Client.Resource(at.resource).Namespace(at.namespace),
