@@ -1,5 +1,5 @@
 // Package finished decides from an object's status whether the object has finished. The package has a table of the
-// statuses that controllers write, by group and kind. The package sends nothing and keeps nothing.
+// statuses that controllers write, by group and kind. The package sends no requests and keeps no objects.
 package finished
 
 import (
@@ -16,7 +16,7 @@ import (
 // State is the progress of an object.
 type State string
 
-// The states. All but Running are final, because no controller of the table changes them again.
+// Running is the only state that isn't final. The controllers in the table never change an object in another state.
 const (
 	Running   State = "running" // also not started yet, or suspended
 	Succeeded State = "succeeded"
@@ -30,37 +30,37 @@ type Status struct {
 	// Word is the word that the controller uses for the end, such as Complete, Succeeded or Error. Word is empty for a
 	// running object.
 	Word string
-	// Reason and Message are those of the condition or the phase that shows the end. Both texts come from the cluster,
+	// Reason and Message are the texts of the condition or phase that shows the end. Both texts come from the cluster,
 	// and can be empty.
 	Reason, Message string
-	// Ended is when the object finished. Ended is zero if the object doesn't show it.
+	// Ended is the time when the object finished. Ended is zero if the object doesn't show this time.
 	Ended time.Time
-	// Suspended is whether a running object waits to be resumed.
+	// Suspended is true if a running object waits until a user resumes it.
 	Suspended bool
 }
 
 // Done reports whether the object has finished.
 func (s Status) Done() bool { return s.State != "" && s.State != Running }
 
-// Class tells whether something of an object can still run.
+// Class describes whether objects of a resource type run, and whether their status shows the end.
 type Class int
 
 // The classes.
 const (
-	Unknown  Class = iota // objects of the kind can run, and their status doesn't show it
+	Unknown  Class = iota // objects of the type can run, but their status doesn't show the end
 	Finishes              // the status shows whether an object has finished
-	Inert                 // nothing of an object runs
+	Inert                 // objects of the type don't run
 )
 
-// ClassOfResource returns the class of a resource, such as jobs.batch. It needs no discovery, because all kinds of the
+// ClassOfResource returns the class of a resource, such as jobs.batch. It needs no discovery, because all kinds in the
 // table have a regular plural.
 func ClassOfResource(resource schema.GroupResource) Class { return classes[resource] }
 
-// outlasting are the types of which nothing runs whose objects can be of no use any more. All others have an effect, or
+// outlasting are inert types whose objects can become useless. Objects of other inert types have an effect, or hold
 // data, as long as they exist, such as RoleBindings and PersistentVolumeClaims.
 var outlasting = []string{"certificatesigningrequests.certificates.k8s.io", "configmaps", "secrets", "serviceaccounts"}
 
-// Outlives reports whether objects of a resource stay after their use, so that old ones can be deleted.
+// Outlives reports whether objects of a resource can stay after their use, so that a user deletes old objects.
 func Outlives(resource schema.GroupResource) bool {
 	return ClassOfResource(resource) == Finishes || slices.Contains(outlasting, resource.String())
 }
@@ -87,7 +87,7 @@ func Knows(kind schema.GroupKind) bool {
 	return known
 }
 
-// Kinds returns the kinds of the table as kubectl names them, such as TaskRun.tekton.dev, in order.
+// Kinds returns the sorted kinds of the table as kubectl names them, such as TaskRun.tekton.dev.
 func Kinds() []string {
 	var all []string
 	for kind := range table {
@@ -97,16 +97,16 @@ func Kinds() []string {
 	return all
 }
 
-// ShowsResult reports whether the status of a finished object shows whether it has succeeded.
+// ShowsResult reports whether the status of a finished object shows success or failure.
 func ShowsResult(kind schema.GroupKind) bool {
 	of := table[kind]
 	return slices.Contains(slices.Collect(maps.Values(of.phases)), Succeeded) || len(of.conditions) > 0
 }
 
-// SuspendField returns the path of the field that suspends objects of a kind, or nil if there is none.
+// SuspendField returns the path of the field that suspends objects of a kind. The result is nil if there is none.
 func SuspendField(kind schema.GroupKind) []string { return table[kind].suspend }
 
-// Of returns the status of an object, and reports whether the table has its kind.
+// Of returns the status of an object. The second result reports whether the table has the object's kind.
 func Of(object *unstructured.Unstructured) (Status, bool) {
 	kind, known := table[object.GroupVersionKind().GroupKind()]
 	if !known {
@@ -118,7 +118,7 @@ func Of(object *unstructured.Unstructured) (Status, bool) {
 	return kind.byCondition(object), true
 }
 
-// byPhase reads the phase. The reason and the message are beside it.
+// byPhase returns the status from the phase, and from the reason and message next to the phase.
 func (k kind) byPhase(object *unstructured.Unstructured) Status {
 	phase, parent := text(object.Object, k.phase...), k.phase[:len(k.phase)-1]
 	detail := text(object.Object, "status", k.detail)
@@ -140,7 +140,7 @@ func (k kind) byPhase(object *unstructured.Unstructured) Status {
 	}
 }
 
-// byCondition reads status.conditions.
+// byCondition returns the status from status.conditions.
 func (k kind) byCondition(object *unstructured.Unstructured) Status {
 	for _, condition := range conditions(object) {
 		i := slices.IndexFunc(k.conditions, func(e end) bool { return e.shows(condition) })
@@ -162,7 +162,7 @@ func (e end) shows(condition map[string]any) bool {
 		(e.message == "" || e.message == text(condition, "message"))
 }
 
-// ended returns when an object finished, if the kind has a field for it.
+// ended returns the time when an object finished, if the kind has a field for this time.
 func (k kind) ended(object map[string]any) time.Time {
 	if k.end == nil {
 		return time.Time{}
@@ -170,7 +170,7 @@ func (k kind) ended(object map[string]any) time.Time {
 	return k.end(object)
 }
 
-// running is the status of an object that has not finished.
+// running returns the status of an object that has not finished.
 func (k kind) running(object *unstructured.Unstructured) Status {
 	s := Status{State: Running}
 	if k.suspend != nil {
@@ -179,7 +179,7 @@ func (k kind) running(object *unstructured.Unstructured) Status {
 	return s
 }
 
-// endOfPod returns when a Pod finished. That isn't before its creation, but the clock of a node can be decades behind.
+// endOfPod returns when a Pod finished, but never a time before its creation, because a node's clock can be wrong.
 func endOfPod(pod map[string]any) time.Time {
 	last := lastTermination(pod)
 	if last.IsZero() {
@@ -188,8 +188,8 @@ func endOfPod(pod map[string]any) time.Time {
 	return later(last, timeIn(pod, "metadata", "creationTimestamp"))
 }
 
-// lastTermination returns when the last container of a Pod terminated. The time is unknown if a container has no such
-// time, because it never started, or its node was lost while it ran.
+// lastTermination returns the time when the last container of a Pod terminated. The time is zero if one of the
+// containers has none, because it never started, or its node was lost.
 func lastTermination(pod map[string]any) (last time.Time) {
 	for _, status := range entries(pod, "containerStatuses") {
 		at := timeIn(status, "state", "terminated", "finishedAt")
@@ -201,8 +201,7 @@ func lastTermination(pod map[string]any) (last time.Time) {
 	return last
 }
 
-// initFailure returns the time when the init container terminated whose failure prevented the start of all
-// containers.
+// initFailure returns the time when an init container failed, if no container could start because of this failure.
 func initFailure(pod map[string]any) (last time.Time) {
 	for _, status := range entries(pod, "containerStatuses") {
 		if text(status, "state", "waiting", "reason") != "PodInitializing" {
@@ -222,7 +221,7 @@ func conditions(object *unstructured.Unstructured) []map[string]any {
 	return entries(object.Object, "conditions")
 }
 
-// entries returns the objects of a list in the status.
+// entries returns the items of a list in the status.
 func entries(object map[string]any, field string) (all []map[string]any) {
 	list, _, _ := unstructured.NestedSlice(object, "status", field)
 	for _, raw := range list {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// written are the objects of testdata/statuses.yaml that have one form.
+// written is an entry of testdata/statuses.yaml. Its objects have statuses of the same form.
 type written struct {
 	APIVersion string
 	Kinds      []string
@@ -50,7 +50,7 @@ func TestStatusesAsControllersWriteThem(t *testing.T) {
 	}
 }
 
-// A plural that isn't regular would make the class of a kind of the table unknown.
+// If a kind of the table had an irregular plural, its class would be unknown.
 func TestClasses(t *testing.T) {
 	for resource, want := range map[string]Class{
 		"jobs.batch": Finishes, "pods": Finishes, "tfjobs.kubeflow.org": Finishes, "jaxjobs.kubeflow.org": Finishes,
@@ -71,7 +71,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// The table doesn't have other kinds, nor kinds of the same name in another group.
+// The table has no other kinds. A kind with the same name in another group is another kind.
 func TestOtherKinds(t *testing.T) {
 	for _, text := range []string{
 		`{apiVersion: v1, kind: ConfigMap}`,
@@ -98,7 +98,7 @@ func load(t *testing.T, file string, into any) {
 	}
 }
 
-// read makes an object of YAML.
+// read parses a YAML object.
 func read(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	object := &unstructured.Unstructured{}
@@ -108,7 +108,7 @@ func read(t *testing.T, text string) *unstructured.Unstructured {
 	return object
 }
 
-// The newest fact about an object that has not finished.
+// ProgressOf returns the newest fact about an object that has not finished.
 func TestProgress(t *testing.T) {
 	var all []struct {
 		Object json.RawMessage

@@ -11,16 +11,16 @@ import (
 
 // Progress explains why an object has not finished.
 type Progress struct {
-	// Reason and Message are the newest fact. Both have texts of the cluster, and can be empty. They are empty for a
-	// Pod, because package pods knows more of it.
+	// Reason and Message are the newest fact. Both texts come from the cluster, and can be empty. They are empty for a
+	// Pod, because package pods finds more precise reasons.
 	Reason, Message string
-	// Decision is the result that the controller has decided on, or zero. Parts of the object still end.
+	// Decision is the controller's decided result, or zero. Parts of the object can still run.
 	Decision Status
-	// Deleting is whether the object is being deleted. Stopped is whether its controller then changes nothing any more.
+	// Deleting is true if the object is being deleted. Stopped is true if its controller then no longer changes it.
 	Deleting, Stopped bool
 }
 
-// ProgressOf returns the progress of an object of any kind that has not finished.
+// ProgressOf returns the progress of an object that has not finished. The object can be of any kind.
 func ProgressOf(object *unstructured.Unstructured) (p Progress) {
 	kind := object.GroupVersionKind().GroupKind()
 	k := table[kind]
@@ -51,7 +51,7 @@ func ProgressOf(object *unstructured.Unstructured) (p Progress) {
 	return p
 }
 
-// decision returns the condition that shows the result before the end, and the result.
+// decision returns the condition that shows the result before the object has ended, and this result.
 func (k kind) decision(object *unstructured.Unstructured) (condition map[string]any, result Status) {
 	for _, c := range conditions(object) {
 		if k.decided != "" && text(c, "type") == k.decided && text(c, "status") == "True" {
@@ -61,7 +61,7 @@ func (k kind) decision(object *unstructured.Unstructured) (condition map[string]
 	return nil, Status{}
 }
 
-// newest returns the condition that has changed last, and explains something. It is nil if there is none.
+// newest returns the condition with a reason or message that changed last. It returns nil if there is none.
 func newest(object *unstructured.Unstructured, onlyTrue bool) (latest map[string]any) {
 	var at time.Time
 	for _, c := range conditions(object) {
@@ -75,7 +75,7 @@ func newest(object *unstructured.Unstructured, onlyTrue bool) (latest map[string
 	return latest
 }
 
-// beside returns the message beside the phase of an object that runs.
+// beside returns the reason and message from the fields next to the phase of a running object.
 func (k kind) beside(object map[string]any) (s Status) {
 	if k.phase == nil {
 		return s
@@ -86,8 +86,8 @@ func (k kind) beside(object map[string]any) (s Status) {
 	return s
 }
 
-// jobStops reports whether a Job that is being deleted has no Pods whose end can be its result. The controller creates
-// no more Pods for it.
+// jobStops reports whether a Job that is being deleted never changes again. The controller creates no more Pods for the
+// Job, so its result can only change if some of its Pods have not ended or are not counted yet.
 func jobStops(job map[string]any) bool {
 	for _, field := range []string{"active", "terminating"} {
 		if n, _, _ := unstructured.NestedInt64(job, "status", field); n > 0 {

@@ -6,23 +6,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// kind describes how the status of a kind shows the end, by phases or by conditions.
+// kind describes how the phase or the conditions of an object show that it has finished.
 type kind struct {
 	phases     map[string]State // by the phase, or by the phase and the detail
 	phase      []string         // the path of the phase
-	message    string           // the field beside the phase that explains it; "" for message
+	message    string           // the field next to the phase that explains it; "" means message
 	detail     string           // a field of the status that can change what a phase means
-	conditions []end            // by an entry of status.conditions; the first that matches decides
+	conditions []end            // entries of status.conditions; the first that matches decides
 	suspend    []string         // the path of the field that suspends an object, if the kind has one
 	suspended  string           // the phase of an object that waits to be resumed, if the kind has one
-	decided    string           // the condition of an object that fails, while parts of it still end
+	decided    string           // the condition of an object that will fail, while parts of it still run
 	// stops reports whether an object that is being deleted never changes again.
 	stops func(object map[string]any) bool
 	// end returns the time when an object finished. If end is nil, the time is the lastTransitionTime of the condition.
 	end func(object map[string]any) time.Time
 }
 
-// end is a condition that shows the end. An empty reason or message matches any.
+// end is a condition that shows the end. An empty reason or message matches any text.
 type end struct {
 	state                              State
 	condition, status, reason, message string
@@ -37,7 +37,7 @@ var (
 	usualPhases = map[string]State{"Succeeded": Succeeded, "Failed": Failed}
 )
 
-// table has the kinds whose objects finish. A new kind needs statuses that its controller has written, in
+// table has the kinds whose objects finish. If you add a kind, add statuses that its controller has written to
 // testdata/statuses.yaml.
 var table = map[schema.GroupKind]kind{
 	// k8s.io/api/batch/v1: JobComplete, JobFailed, JobFailureTarget.
@@ -57,8 +57,8 @@ var table = map[schema.GroupKind]kind{
 	},
 	// sigs.k8s.io/jobset/api/jobset/v1alpha2: JobSetCompleted, JobSetFailed.
 	{Group: "jobset.x-k8s.io", Kind: "JobSet"}: ends("Completed"),
-	// sigs.k8s.io/kueue/apis/kueue/v1beta1: WorkloadFinished and its reasons. Before 0.7, pkg/controller/jobs used
-	// one reason for both results, and only the message shows which it was.
+	// sigs.k8s.io/kueue/apis/kueue/v1beta1: WorkloadFinished and its reasons. Before 0.7, pkg/controller/jobs used one
+	// reason for success and failure, and only the message shows the difference.
 	{Group: "kueue.x-k8s.io", Kind: "Workload"}: {conditions: []end{
 		{state: Succeeded, condition: "Finished", status: "True", reason: "Succeeded", word: "Succeeded"},
 		{
@@ -74,7 +74,7 @@ var table = map[schema.GroupKind]kind{
 	// github.com/kubeflow/trainer/pkg/apis/trainer/v1alpha1: TrainJobComplete, TrainJobFailed.
 	{Group: "trainer.kubeflow.org", Kind: "TrainJob"}: ends("Complete"),
 	// github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1: JobSucceeded, JobFailed. After the eviction of a
-	// worker, the controller continues. So the object has finished only if it has a completionTime.
+	// worker, the controller continues. So the object has only finished if it has a completionTime.
 	{Group: "kubeflow.org", Kind: "MPIJob"}: {
 		conditions: append([]end{
 			{state: Failed, condition: "Failed", status: "True", reason: "MPIJobEvicted", timed: true},
@@ -87,8 +87,8 @@ var table = map[schema.GroupKind]kind{
 	{Group: "kubeflow.org", Kind: "PyTorchJob"}: training,
 	{Group: "kubeflow.org", Kind: "TFJob"}:      training,
 	{Group: "kubeflow.org", Kind: "XGBoostJob"}: training,
-	// github.com/kubeflow/spark-operator/api/v1beta2: ApplicationStateType. The other states lead to these two: after
-	// SUBMISSION_FAILED, for example, the operator tries again, or writes FAILED.
+	// github.com/kubeflow/spark-operator/api/v1beta2: ApplicationStateType. The other states are not final. For
+	// example, after SUBMISSION_FAILED, the operator submits again, or writes FAILED.
 	{Group: "sparkoperator.k8s.io", Kind: "SparkApplication"}: {
 		phase: []string{"status", "applicationState", "state"}, message: "errorMessage",
 		phases:  map[string]State{"COMPLETED": Succeeded, "FAILED": Failed},
@@ -117,8 +117,8 @@ var table = map[schema.GroupKind]kind{
 		},
 		end: timeAt("status", "completionTimestamp"),
 	},
-	// github.com/ray-project/kuberay/ray-operator/apis/ray/v1: JobDeploymentStatus, JobStatus. Older
-	// controllers write Complete after a failure, too. A RayJob that becomes invalid while it runs, runs on.
+	// github.com/ray-project/kuberay/ray-operator/apis/ray/v1: JobDeploymentStatus, JobStatus. Older controllers write
+	// Complete after a failure, too. A running RayJob that becomes invalid continues to run.
 	{Group: "ray.io", Kind: "RayJob"}: {
 		phase: []string{"status", "jobDeploymentStatus"}, detail: "jobStatus",
 		phases: map[string]State{
@@ -140,8 +140,8 @@ var table = map[schema.GroupKind]kind{
 	},
 }
 
-// inert has the kinds of which nothing runs. Pods can still use some of them. A Service, which directs traffic, or a
-// Lease, which a process can hold, isn't inert.
+// inert has the kinds whose objects run nothing, even if Pods use them. A Service, which directs traffic, or a Lease,
+// which a process can hold, isn't inert.
 var inert = map[schema.GroupKind]bool{
 	{Kind: "ConfigMap"}: true, {Kind: "Secret"}: true, {Kind: "ServiceAccount"}: true,
 	{Kind: "PersistentVolumeClaim"}: true, {Kind: "PodTemplate"}: true,
@@ -157,14 +157,14 @@ var inert = map[schema.GroupKind]bool{
 	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:               true,
 }
 
-// ends returns a kind with the conditions Failed and succeeded. Each shows the end if its status is True.
+// ends returns a kind with two final conditions, Failed and succeeded. Each ends the object if its status is True.
 func ends(succeeded string) kind {
 	return kind{suspend: specSuspend, conditions: []end{
 		{state: Succeeded, condition: succeeded, status: "True"}, {state: Failed, condition: "Failed", status: "True"},
 	}}
 }
 
-// training is the kind of the jobs of Kubeflow's training operator.
+// training describes the jobs of Kubeflow's training operator.
 var training = kind{
 	conditions: ends("Succeeded").conditions,
 	suspend:    []string{"spec", "runPolicy", "suspend"}, end: timeAt("status", "completionTime"),
@@ -178,7 +178,7 @@ var velero = kind{
 	end: timeAt("status", "completionTimestamp"),
 }
 
-// tekton is the kind of Tekton's runs, which have one condition. A run that was canceled or timed out has failed.
+// tekton describes Tekton's runs, which have one condition. A run that was canceled or timed out has failed.
 var tekton = kind{end: timeAt("status", "completionTime"), conditions: []end{
 	{state: Succeeded, condition: "Succeeded", status: "True"},
 	{state: Failed, condition: "Succeeded", status: "False", word: "Failed"},
