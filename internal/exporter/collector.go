@@ -1,6 +1,5 @@
-// Package exporter turns snapshots of a live engine into Prometheus metrics. The package owns the choice of the
-// prefixes that have series, and the metrics about the watch itself. The package does no I/O, and it has no HTTP
-// server.
+// Package exporter turns snapshots of a live engine into Prometheus metrics. The package chooses the prefixes that have
+// series, and adds the metrics about the watch itself. The package does no I/O, and it has no HTTP server.
 package exporter
 
 import (
@@ -43,7 +42,7 @@ var (
 		"Names created under all prefixes of a resource type.", []string{"group", "resource"}, nil)
 )
 
-// Odds returns the attempts per create in a name pool, nil if unknown, and the room.
+// Odds returns the number of attempts per create in a name pool, or nil if it is unknown, and the room.
 type Odds func(pools.Pool) (attempts *int, room int64, err error)
 
 // Collector is a prometheus.Collector that reads snapshots of an engine. Collector has no series until the engine has
@@ -63,27 +62,26 @@ func New(top int, minCount int64) *Collector {
 	return &Collector{selection: newSelection(top, minCount)}
 }
 
-// Follow sets the engine that the collector reads, and the function that calculates the odds. left returns the
-// resource types that discovery left out, which the engine doesn't know.
+// Follow sets the engine that the collector reads, and the function that calculates the odds. left returns the resource
+// types that discovery could not find or left out. The engine doesn't know them.
 func (c *Collector) Follow(source Source, odds Odds, left func() []census.Skipped) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.source, c.odds, c.left = source, odds, left
 }
 
-// Describe implements prometheus.Collector. Describe describes nothing, because the prefixes are not known in
-// advance.
+// Describe implements prometheus.Collector. It sends no descriptions, because the prefixes are not known in advance.
 func (c *Collector) Describe(chan<- *prometheus.Desc) {}
 
-// State is how much is counted.
+// State describes how much the engine has counted.
 type State struct {
 	Ready          bool             // everything was counted once
-	Objects, Types int64            // that are counted
+	Objects, Types int64            // the numbers of counted objects and types
 	Skipped        []census.Skipped // types that are not counted, or not up to date
 }
 
-// Refresh takes a snapshot without a scrape. So the choice of prefixes doesn't depend on the interval of scrapes. ok is
-// false until the engine has counted everything.
+// Refresh takes a snapshot without a scrape, so that the choice of prefixes doesn't depend on the interval of scrapes.
+// ok is false until the engine has counted everything.
 func (c *Collector) Refresh() (s State, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,7 +138,7 @@ func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row pools.Ro
 	pool, counted := row.Pool.Key, row.Pool
 	metrics <- prefixNames.metric(prometheus.GaugeValue, float64(counted.Names), pool)
 	attempts, room, err := c.odds(counted)
-	if err == nil && pool.Naming != object.ByStem { // otherwise no create can have this number of attempts
+	if err == nil && pool.Naming != object.ByStem { // for names by stem, a number of attempts per create has no meaning
 		metrics <- prefixRoom.metric(prometheus.GaugeValue, float64(room), pool)
 	}
 	if attempts != nil {
@@ -151,13 +149,13 @@ func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row pools.Ro
 		creator = counted.Creator.Manager
 	}
 	metrics <- prefixInfo.metric(prometheus.GaugeValue, 1, pool, creator, strconv.FormatBool(counted.RawPrefixes > 1))
-	if row.Followed { // otherwise they would be 0 until the watch works again
+	if row.Followed { // without a watch, these counters would be 0
 		metrics <- prefixCreates.metric(prometheus.CounterValue, float64(row.Creates), pool)
 		metrics <- prefixDeletes.metric(prometheus.CounterValue, float64(row.Deletes), pool)
 	}
 }
 
-// other is the label of the prefixes without series.
+// other is the label of a sample that covers all prefixes without series.
 const other = "(other)"
 
 // prefixDesc describes a metric that has a sample for each prefix.
@@ -178,13 +176,13 @@ func (d prefixDesc) metric(kind prometheus.ValueType, value float64, p pools.Key
 	return prometheus.MustNewConstMetric(d.Desc, kind, value, values...)
 }
 
-// others returns the sample for all prefixes of a resource type that have no series.
+// others returns one sample for all prefixes of a resource type that have no series of their own.
 func (d prefixDesc) others(value float64, r schema.GroupResource) prometheus.Metric {
 	labels := append(labelsOf("", r.Group, r.Resource), other, "")
 	return prometheus.MustNewConstMetric(d.Desc, prometheus.GaugeValue, value, labels...)
 }
 
-// labelsOf returns texts as labels can have them. A server can send any bytes, also as a namespace.
+// labelsOf converts texts to valid label values, because a server can send any bytes, even as a namespace.
 func labelsOf(texts ...string) (labels []string) {
 	for _, text := range texts {
 		labels = append(labels, label(text))
@@ -192,8 +190,8 @@ func labelsOf(texts ...string) (labels []string) {
 	return labels
 }
 
-// label returns text as the value of a label. label escapes control characters, incomplete characters at a truncated
-// end, and backslashes. So different texts always have different labels.
+// label returns text as the value of a label. label escapes control characters, backslashes, and incomplete characters
+// at a truncated end, so that different texts always have different labels.
 func label(text string) string {
 	unfit := func(r rune) bool { return r == '\\' || !unicode.IsPrint(r) }
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, unfit) {

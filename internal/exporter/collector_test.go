@@ -27,8 +27,7 @@ type sample struct {
 	value  float64
 }
 
-// gather returns all samples of a collector by the name of the metric. The registry finds
-// samples that come twice.
+// gather returns all samples of a collector by the name of the metric. The registry fails if a sample appears twice.
 func gather(t interface{ Fatal(...any) }, c *Collector) map[string][]sample {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(c)
@@ -59,7 +58,7 @@ func of(samples []sample, prefix string) string {
 	return "none"
 }
 
-// Until the first count, the exporter shows only that it is not ready.
+// Before the first count is complete, the only metric shows that the exporter is not ready.
 func TestNotReady(t *testing.T) {
 	c := New(10, 10)
 	for _, source := range []Source{nil, notCounted{}} {
@@ -84,7 +83,7 @@ func (notCounted) Snapshot(each func(pools.Row)) live.Snapshot {
 	return s
 }
 
-// The samples of a prefix, of a type and of the watch.
+// Collect emits the samples of a prefix, of a resource type and of the watch.
 func TestCollect(t *testing.T) {
 	f := newFakeEngine()
 	f.set("run-", 20, 0)
@@ -120,7 +119,7 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// A type that has had no prefix and no event has one series. It gets the others with its first event, and keeps them.
+// A type without prefixes and events has one series. After its first event, it has all series and keeps them.
 func TestSeriesOfAQuietType(t *testing.T) {
 	f, c := newFakeEngine(), New(10, 10)
 	c.Follow(f, someOdds, noneLeft)
@@ -166,7 +165,7 @@ func TestAnyBytes(t *testing.T) {
 	}
 }
 
-// Everything is counted if each type was read that may be, and at least one. It stays so.
+// The exporter is ready if every type that it has permission to read was read, and at least one. Then it stays ready.
 func TestReady(t *testing.T) {
 	forbidden := census.Skipped{Resource: "secrets", Reason: census.Forbidden}
 	for name, test := range map[string]struct {
@@ -200,7 +199,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// No two prefixes have the same labels.
+// Different prefixes have different labels.
 func TestLabels(t *testing.T) {
 	seen := map[string]string{}
 	for _, text := range []string{"a\nb", `a\nb`, `a\\nb`, "\xc3", `\xc3`, "é", "(other)", `\(other)`, `"`, `\"`} {
@@ -221,8 +220,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// A prefix has no counters while its events aren't counted. They would go to 0 and back, which Prometheus would take
-// for creates.
+// A prefix has no counters while its events aren't counted. Otherwise the counters would drop to 0 and rise again, and
+// Prometheus would report these changes as creates.
 func TestCountersOfAnUnwatchedType(t *testing.T) {
 	f, c := newFakeEngine(), New(1, 10)
 	c.Follow(f, someOdds, noneLeft)
@@ -268,8 +267,8 @@ func (m manyTypes) Snapshot(each func(pools.Row)) live.Snapshot {
 	return s
 }
 
-// The page Monitor promises at most about 2,500 series, and one for each type without prefixes. A generateName and a stem
-// with one prefix have different labels, because equal labels fail the whole scrape.
+// The page Monitor promises at most about 2,500 series, plus one for each type without prefixes. A generateName and a
+// stem with the same prefix have different labels, because equal labels fail the whole scrape.
 func TestNumberOfSeries(t *testing.T) {
 	attempts := 8
 	odds := func(pools.Pool) (*int, int64, error) { return &attempts, 1, nil }

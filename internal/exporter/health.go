@@ -37,8 +37,8 @@ var (
 		"Events read from the watch of a resource type.", ofResource, nil)
 )
 
-// missing returns the types that are not counted although the exporter has the permission. If no type was counted,
-// it returns all types.
+// missing returns the skipped types that the exporter should be able to count. If no type was counted, it returns all
+// skipped types.
 func missing(s live.Snapshot) (all []census.Skipped) {
 	for _, skip := range s.Skipped {
 		switch skip.Reason {
@@ -62,9 +62,9 @@ func counter(desc *prometheus.Desc, value float64, labels ...string) prometheus.
 	return prometheus.MustNewConstMetric(desc, prometheus.CounterValue, value, labelsOf(labels...)...)
 }
 
-// collectResource emits the samples of one resource type. shown is the number of its names whose prefixes have
-// series. A cluster can have hundreds of types without prefixes. So such a type has only the number of names, from
-// which alerts calculate growth.
+// collectResource emits the samples of one resource type. shown is the number of its names in prefixes that have
+// series. A cluster can have hundreds of types without prefixes. So such a type has only one series, the number of
+// names. Alerts calculate growth from it.
 func collectResource(metrics chan<- prometheus.Metric, count live.ResourceCount, shown int64) {
 	r := count.Resource.GroupResource()
 	if count.Counted {

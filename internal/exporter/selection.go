@@ -11,19 +11,19 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// keeps is the time for which a prefix keeps its series after it was last in one of the two lists.
+// keeps is the time for which a prefix keeps its series after it has left both lists.
 const keeps = time.Hour
 
-// lately is the index of the window of the second list. Older creates weigh less.
+// lately is the index of the time window for the list of recent creates. Older creates have less weight.
 var lately = slices.Index(pools.Windows[:], 10*time.Minute)
 
-// Source takes snapshots.
+// Source takes snapshots of the counts.
 type Source interface {
 	Snapshot(each func(pools.Row)) live.Snapshot
 }
 
-// selection chooses the prefixes that have series. A prefix is chosen if it is among the
-// first top by names, or among the first top/2 by creates of the last ten minutes.
+// selection chooses the prefixes that have series. They are the first top prefixes by names, and the first top/2
+// prefixes by creates of the last ten minutes.
 type selection struct {
 	top      int
 	minCount int64
@@ -34,8 +34,8 @@ type selection struct {
 // hold is a prefix that has series.
 type hold struct {
 	last time.Time // when the prefix was last in one of the lists
-	// creator is the creator in the label. It changes once in keeps at most, because the creator of the newest object
-	// is what a client claims, and each creator makes a series. since is the time of the last change.
+	// creator is the creator in the label. It changes at most once in keeps, because a client can claim any creator for
+	// a new object, and each change creates another series. since is the time of the last change.
 	creator object.Creator
 	since   time.Time
 }
@@ -78,7 +78,7 @@ func (s *selection) choose(source Source) ([]pools.Row, live.Snapshot) {
 	ordered := make([]pools.Row, 0, len(chosen))
 	for _, pool := range chosen {
 		row, h := rows[pool], s.held[pool]
-		if s.isEligible(row) { // it might only keep its series
+		if s.isEligible(row) { // a prefix that only keeps its series can be too small
 			s.dropped--
 		}
 		if h.creator != row.Pool.Creator && snapshot.At.Sub(h.since) >= keeps {
@@ -96,8 +96,8 @@ func (s *selection) isEligible(row pools.Row) bool {
 	return row.Pool.Names >= s.minCount || row.Weighed[lately].Creates >= float64(s.minCount)
 }
 
-// release drops the prefixes whose time is over. If more than 2*top remain, it also drops those that were in
-// neither list for the longest time.
+// release drops the prefixes that have kept their series long enough. If more than 2*top prefixes remain, it also drops
+// those that left both lists first.
 func (s *selection) release(now time.Time) {
 	maps.DeleteFunc(s.held, func(_ pools.Key, h hold) bool { return now.Sub(h.last) > keeps })
 	excess := len(s.held) - 2*s.top
@@ -112,28 +112,28 @@ func (s *selection) release(now time.Time) {
 	}
 }
 
-// ranked is a row and the value that it is ranked by.
+// ranked is a row with the value by which it is ranked.
 type ranked struct {
 	value float64
 	row   pools.Row
 }
 
-// ranking keeps the rows with the largest values. If it must drop rows, a namespace keeps at most half of the places.
-// So the prefixes of one namespace can't displace all prefixes of other namespaces.
+// ranking keeps the rows with the largest values. If there are too many rows, each namespace keeps at most half of
+// them. So the prefixes of one namespace can't displace all prefixes of other namespaces.
 type ranking struct {
 	most  int
 	rows  []ranked // up to twice as many as are kept
 	least *ranked  // last row that is kept; nil while there is room
-	// of has the number of ranked rows of each namespace. isShared reports whether rows of a namespace above its
-	// half were dropped. Until then, each row of another namespace is kept, even if it is small.
+	// of has the number of ranked rows of each namespace. isShared reports whether the rows within these halves fill
+	// the ranking. Until then, the ranking also keeps small rows of a namespace below its half.
 	of       map[string]int
 	isShared bool
 }
 
-// half returns the number of rows that a namespace keeps if others need the places.
+// half returns the number of rows that a namespace keeps if other namespaces have enough rows.
 func (k *ranking) half() int { return (k.most + 1) / 2 }
 
-// offer adds a row if it might be among the first.
+// offer adds a row, unless the row can't be among the first rows.
 func (k *ranking) offer(r ranked) {
 	if k.least != nil && compareRanked(r, *k.least) > 0 && (k.isShared || k.of[r.row.Pool.Namespace] >= k.half()) {
 		return
@@ -143,7 +143,7 @@ func (k *ranking) offer(r ranked) {
 	}
 }
 
-// first drops all rows but the first, and returns them.
+// first keeps only the first rows, and returns them.
 func (k *ranking) first() []ranked {
 	slices.SortFunc(k.rows, compareRanked)
 	if len(k.rows) > k.most {

@@ -50,7 +50,7 @@ func (f *fakeEngine) Snapshot(each func(pools.Row)) live.Snapshot {
 	}
 }
 
-// set sets the names of a prefix, and how many creates the ten-minute window has.
+// set sets the number of names of a prefix, and the number of creates in the ten-minute window.
 func (f *fakeEngine) set(prefix string, names, recent int64) {
 	row, ok := f.rows[prefix]
 	if !ok {
@@ -65,7 +65,7 @@ func (f *fakeEngine) set(prefix string, names, recent int64) {
 	f.rows[prefix] = row
 }
 
-// A client that names another creator with each create makes few series.
+// If each create names another creator, the prefix still has few series.
 func TestCreatorOfASeries(t *testing.T) {
 	f, s := newFakeEngine(), newSelection(4, 1)
 	f.set("run-", 10, 10)
@@ -91,8 +91,8 @@ func prefixes(rows []pools.Row) (all []string) {
 	return all
 }
 
-// A tenant with many large and busy prefixes leaves half of the series to others, wherever they come among the rows.
-// Alone, it can have all.
+// A tenant with many large and busy prefixes leaves half of the series to other tenants, whatever the order of the
+// rows. If there are no other tenants, it gets all series.
 func TestShareOfANamespace(t *testing.T) {
 	for _, first := range []string{"a-", "z-"} {
 		f := newFakeEngine()
@@ -123,7 +123,7 @@ func TestShareOfANamespace(t *testing.T) {
 	}
 }
 
-// A prefix keeps its series for an hour after it was last in a list.
+// A prefix keeps its series for an hour after it has left both lists.
 func TestKeepsSeriesForAnHour(t *testing.T) {
 	f, s := newFakeEngine(), newSelection(1, 10)
 	f.set("small-", 20, 0)
@@ -143,7 +143,7 @@ func TestKeepsSeriesForAnHour(t *testing.T) {
 	}
 }
 
-// If too many prefixes would have series, the prefixes that were in no list for the longest time lose theirs.
+// If too many prefixes have series, the prefixes that left both lists first lose their series.
 func TestLeastRecentLeaves(t *testing.T) {
 	f, s := newFakeEngine(), newSelection(1, 10)
 	for i, want := range []string{"[a-]", "[a- b-]", "[b- c-]"} {
@@ -155,7 +155,7 @@ func TestLeastRecentLeaves(t *testing.T) {
 	}
 }
 
-// A prefix without series is dropped, also if a prefix that has become too small keeps its series.
+// A prefix without series counts as dropped, even if a prefix that has become too small keeps its series.
 func TestDropped(t *testing.T) {
 	f, s := newFakeEngine(), newSelection(1, 10)
 	f.set("shrinks-", 20, 0)
@@ -168,7 +168,7 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// firsts returns the prefixes that rank first by a value of at least 10.
+// firsts returns the first prefixes by value, without those whose value is less than 10.
 func (f *fakeEngine) firsts(most int, value func(pools.Row) float64) []string {
 	var all []string
 	for prefix, row := range f.rows {
@@ -191,8 +191,8 @@ func (f *fakeEngine) firsts(most int, value func(pools.Row) float64) []string {
 	return all[:min(most, len(all))]
 }
 
-// The first prefixes of both lists always have series. At most 2*top prefixes have any, and
-// none longer than an hour. The series and the others add up to the total.
+// The first prefixes of both lists always have series. At most 2*top prefixes have series. A prefix outside both lists
+// keeps its series for an hour at most. The samples of a type add up to its total.
 func TestSelectionProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		top := rapid.IntRange(1, 4).Draw(t, "top")
