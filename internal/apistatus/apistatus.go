@@ -1,9 +1,9 @@
-// Package apistatus owns the meaning of failed requests to an API server: whether a response is final or temporary,
-// whether the server is reachable, and the pause before the next attempt. The package owns these rules for all
-// requests except the creates of pkg/once, because the response to a POST also shows whether the object may have been
-// stored. The package sends only GET /version and reviews of permissions, and never prints.
+// Package apistatus decides what to do after a failed request to an API server. It decides whether a response is final
+// or temporary, whether the server is reachable, and how long to wait before the next attempt. pkg/once has different
+// rules for creates, because the response to a POST also shows whether the object may have been stored. This package
+// sends only GET /version and reviews of permissions, and never prints.
 //
-// The meaning of a response depends on the request, so each case has a function, and they differ:
+// The meaning of a response depends on the request, so there is a function for each kind of request:
 //
 //	                          401  408  409  410  429  other 4xx   5xx
 //	RefusedForAll, equal POST no   yes  yes! yes  no   yes         no
@@ -12,10 +12,9 @@
 //
 // (*) unless the reason is Timeout (408) or Expired (410).
 //
-// (!) unless it is about the name (AlreadyExists), or about a quota that was changed at the same
-// moment.
+// (!) unless it is about the name (AlreadyExists), or about a quota that was changed at the same time.
 //
-// For an error without a response, all of them are false. A list that is too large or has no end is Final.
+// Without a response, all three functions return false. But a list that is too large or has no end is Final.
 package apistatus
 
 import (
@@ -58,15 +57,15 @@ func Temporary(err error) bool {
 	return code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
 }
 
-// AboutPermissions reports whether the response in err is about permissions (401, 403). It can be temporary if the
-// server has just started and hasn't loaded its rules yet.
+// AboutPermissions reports whether the response in err is about permissions (401, 403). Such an error can be temporary
+// if the server has just started and hasn't loaded its RBAC rules yet.
 func AboutPermissions(err error) bool {
 	code := Code(err)
 	return code == http.StatusUnauthorized || code == http.StatusForbidden
 }
 
-// NotFound reports whether the server's response in err is that the object of this name doesn't exist. The 404 of a
-// load balancer isn't such a response, nor is a 404 about a type, or about another object.
+// NotFound reports whether an API server responded that the object with this name doesn't exist. NotFound is false for
+// the 404 of a load balancer, and for a 404 about a type or about another object.
 func NotFound(err error, name string) bool {
 	status, _ := statusOf(err)
 	return apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err) &&
@@ -80,9 +79,9 @@ func Final(err error) bool {
 	return isClientError(err) && !temporary || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrEndless)
 }
 
-// RefusedForAll reports whether creates of equal objects would get the same response. A 401 depends on a
-// credential, which can change soon. A 429 depends on the load. Some conflicts (409) depend on one object. A
-// webhook can deny a create with any code.
+// RefusedForAll reports whether creates of equal objects would get the same response. It is false for a 401, because a
+// credential can change soon, for a 429, because it depends on the load, and for those conflicts (409) that depend on
+// one object. A webhook can deny a create with any code.
 func RefusedForAll(err error) bool {
 	switch Code(err) {
 	case http.StatusUnauthorized, http.StatusTooManyRequests:
@@ -91,8 +90,8 @@ func RefusedForAll(err error) bool {
 	return isClientError(err) && !apierrors.IsAlreadyExists(err) && !quotaChanged(err)
 }
 
-// quotaChanged reports whether a conflict is about a ResourceQuota that was changed at the same moment, and not
-// about the object.
+// quotaChanged reports whether a conflict is about a ResourceQuota that was changed at the same time, and not about the
+// object.
 func quotaChanged(err error) bool {
 	status, _ := statusOf(err)
 	return apierrors.IsConflict(err) && status.Details != nil && status.Details.Kind == "resourcequotas"
@@ -103,8 +102,8 @@ func isClientError(err error) bool {
 	return code >= http.StatusBadRequest && code < http.StatusInternalServerError
 }
 
-// Expired reports whether a list has expired (410). Expired returns the token, if any, with which the server
-// continues the list at a later state.
+// Expired reports whether a list has expired (410). If the server can continue the list at a later state, Expired
+// returns the continue token for this.
 func Expired(err error) (token string, expired bool) {
 	status, _ := statusOf(err)
 	if status.Code != http.StatusGone {
@@ -113,25 +112,24 @@ func Expired(err error) (token string, expired bool) {
 	return status.Continue, true
 }
 
-// responseTimeout is the time limit for the version of a reachable server.
+// responseTimeout is the time in which a reachable server must respond to a request for its version.
 const responseTimeout = 5 * time.Second
 
-// Responds reports whether the API server responds to one request for its version. Responds distinguishes an
-// unreachable server from a server that doesn't respond to another request. A page or text from a proxy isn't a
-// response.
+// Responds reports whether the API server responds to one request for its version. After another request had no
+// response, Responds shows whether the whole server is unreachable. A page or text from a proxy doesn't count.
 func Responds(ctx context.Context, client interface{ Get() *rest.Request }) bool {
 	result := client.Get().AbsPath("/version").MaxRetries(0).Timeout(responseTimeout).Do(ctx)
 	if err := result.Error(); err != nil {
 		_, ok := statusOf(err)
-		return ok && !apierrors.IsUnexpectedServerError(err) // client-go makes a Status of such a response
+		return ok && !apierrors.IsUnexpectedServerError(err) // client-go also makes a Status of a proxy's response
 	}
 	var info version.Info
 	body, err := result.Raw()
 	return err == nil && json.Unmarshal(body, &info) == nil && info.GitVersion != ""
 }
 
-// Allowed reports whether the user has a permission. It is true if the authorizer reports an evaluation error, or if
-// the response isn't about the permission, because the request might be allowed.
+// Allowed reports whether the user has a permission. Allowed is also true if the server can't decide this, because the
+// request might succeed. That is an evaluation error of the authorizer, or a response that isn't about the permission.
 func Allowed(
 	ctx context.Context, client authorization.SelfSubjectAccessReviewsGetter, needs authorizationv1.ResourceAttributes,
 ) (bool, error) {
@@ -146,7 +144,7 @@ func Allowed(
 	return status.Allowed || status.EvaluationError != "" || response.Spec.ResourceAttributes == nil, nil
 }
 
-// FirstPause and LongestPause are the pauses of a Retrier for requests about single objects and small lists.
+// FirstPause and LongestPause limit the pauses of a Retrier for requests about single objects and small lists.
 const (
 	FirstPause   = 100 * time.Millisecond
 	LongestPause = 5 * time.Second
@@ -158,15 +156,15 @@ const NoEnd = 100 * 365 * 24 * time.Hour
 // ErrTimeUp means that there is no time for another attempt.
 var ErrTimeUp = errors.New("the time for retries is up")
 
-// Retrier makes the pauses between the attempts of one request. The pauses double and have a jitter of 50%, so
-// that clients that failed together don't retry together. They are never shorter than the server's Retry-After.
-// All packages of the plugin use it, except the state machine of pkg/once/protocol, which can't sleep.
+// Retrier waits between the attempts of one request. The pauses double and have a jitter of 50%, so that clients that
+// failed together don't retry together. No pause is shorter than the server's Retry-After. All packages of the plugin
+// use Retrier, except the state machine of pkg/once/protocol, which can't sleep.
 type Retrier struct {
 	backoff         wait.Backoff
 	began, deadline time.Time
 }
 
-// NewRetrier returns a Retrier whose pauses grow from first to longest. NewRetrier permits no attempt after timeout.
+// NewRetrier returns a Retrier whose pauses grow from first to longest. After timeout, it permits no attempt.
 func NewRetrier(first, longest, timeout time.Duration) *Retrier {
 	now := time.Now()
 	return &Retrier{
@@ -175,15 +173,15 @@ func NewRetrier(first, longest, timeout time.Duration) *Retrier {
 	}
 }
 
-// EndWithin lowers the timeout.
+// EndWithin makes the Retrier end after timeout, if that is earlier than its current end.
 func (r *Retrier) EndWithin(timeout time.Duration) {
 	if end := r.began.Add(timeout); end.Before(r.deadline) {
 		r.deadline = end
 	}
 }
 
-// Wait sleeps until the next attempt. cause is the error of the last one. If there is no next attempt, Wait
-// returns an error: that of ctx, or ErrTimeUp at once if the pause would end after the deadline.
+// Wait sleeps until the next attempt. cause is the error of the last attempt. If ctx ends, Wait returns the error of
+// ctx. If the pause would end after the deadline, Wait returns ErrTimeUp at once.
 func (r *Retrier) Wait(ctx context.Context, cause error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -198,7 +196,7 @@ func (r *Retrier) Wait(ctx context.Context, cause error) error {
 	return Sleep(ctx, pause)
 }
 
-// Sleep waits for d. If ctx ends before, it returns the error of ctx.
+// Sleep waits for d. If ctx ends earlier, Sleep returns the error of ctx.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -210,7 +208,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Brief returns err without the URL of the request, so that the same error of several requests has the same text.
+// Brief returns err without the URL of the request, so that equal errors of several requests have equal texts.
 func Brief(err error) error {
 	var request *url.Error
 	if errors.As(err, &request) {
@@ -219,7 +217,7 @@ func Brief(err error) error {
 	return err
 }
 
-// Explain adds text to the message of err. Explain keeps the type of a Status, because kubectl words errors by it.
+// Explain adds text to the message of err. A Status stays a Status, because kubectl words such errors differently.
 func Explain(err error, text string) error {
 	var status *apierrors.StatusError
 	if errors.As(err, &status) {

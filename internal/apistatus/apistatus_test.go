@@ -34,7 +34,7 @@ var (
 	ofTheOne = meaning{final: true}
 )
 
-// The meaning of every code. The server sends it without a body, or with a Status that has
+// The test checks the meaning of every code. The server sends each code without a body, and with a Status that has
 // kube-apiserver's reason for the code.
 func TestEveryCode(t *testing.T) {
 	for code := 300; code < 600; code++ {

@@ -13,7 +13,7 @@ import (
 
 var errAny = errors.New("any")
 
-// Pauses double up to the longest, each with up to a half on top.
+// Each pause is twice as long as the previous one, up to the longest, plus a jitter of up to 50%.
 func TestPausesGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		retrier := NewRetrier(100*time.Millisecond, 500*time.Millisecond, time.Hour)

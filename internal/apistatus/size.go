@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// MaxResponse limits the decompressed size of a response that is read as a whole. kube-apiserver's largest
-// response is the OpenAPI document of a cluster with many types, which has less than half of this size.
+// MaxResponse limits the decompressed size of a response that is read as a whole. kube-apiserver's largest response is
+// the OpenAPI document of a cluster with many types. It has less than half of this size.
 const MaxResponse = 64 << 20
 
 // listTimeout is the time limit of a list that Pages reads.
 const listTimeout = 5 * time.Minute
 
 var (
-	// ErrTooLarge is the error of a response that is larger than its reader can hold.
+	// ErrTooLarge is the error for a response that is larger than its limit.
 	ErrTooLarge = errors.New("the response is too large")
 	// ErrEndless means that the server sends continue tokens without an end.
 	ErrEndless = errors.New("the list has no end")
@@ -26,7 +26,7 @@ var (
 
 type streamedKey struct{}
 
-// Streamed exempts a transport from LimitResponses, because its reader never holds a whole response.
+// Streamed exempts a transport from LimitResponses. Use it if the response is never read as a whole.
 func Streamed(next http.RoundTripper) http.RoundTripper { return streamed{next} }
 
 type streamed struct{ next http.RoundTripper }
@@ -57,8 +57,8 @@ func (t limited) RoundTrip(req *http.Request) (*http.Response, error) {
 // WrappedRoundTripper lets client-go reach the transport below.
 func (t limited) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// ReadWhole reads each response before it returns it. A time limit of the client then doesn't include the work that the
-// caller does between two reads, and the caller gets no part of a response that breaks off.
+// ReadWhole reads each response completely before it returns the response. So the caller's work between two reads
+// doesn't use up the client's time limit, and the caller gets no part of a response that breaks off.
 func ReadWhole(next http.RoundTripper) http.RoundTripper { return readWhole{next} }
 
 type readWhole struct{ next http.RoundTripper }
@@ -77,7 +77,7 @@ func (t readWhole) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// LimitedReader reads up to most bytes.
+// LimitedReader reads up to the given number of bytes.
 type LimitedReader struct {
 	io.ReadCloser
 	most, left int64
@@ -102,7 +102,7 @@ func (r *LimitedReader) Read(p []byte) (int, error) {
 // Tokens are the continue tokens of one list.
 type Tokens struct{ seen map[string]bool }
 
-// Next returns an error if a token was the token of an earlier page.
+// Next returns an error if an earlier page had the same token.
 func (t *Tokens) Next(token string) error {
 	if t.seen[token] {
 		return fmt.Errorf("%w: a continue token repeats", ErrEndless)
@@ -114,9 +114,9 @@ func (t *Tokens) Next(token string) error {
 	return nil
 }
 
-// Pages reads a list page by page. get reads the page of a token, with at most limit objects, as a
-// whole, and returns the token of the next page. A page that is too large is read again with fewer
-// objects. The error is ErrEndless if the list has several pages, and doesn't end within some minutes.
+// Pages reads a list page by page. get reads the whole page of a token, with at most limit objects, and returns the
+// token of the next page. Pages reads a page that is too large again with fewer objects. Pages returns ErrEndless if
+// the list has several pages, and doesn't end within some minutes.
 func Pages(
 	ctx context.Context, limit int64, get func(ctx context.Context, limit int64, token string) (string, error),
 ) error {

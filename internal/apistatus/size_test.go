@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A page that is too large is read again with fewer objects, and a list without an end is an error.
+// Pages reads a page that is too large again with fewer objects. A list without an end is an error.
 func TestPages(t *testing.T) {
 	for name, test := range map[string]struct {
 		get  func(limit int64, token string) (string, error)
@@ -51,7 +51,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// The end of a request's context, such as a client's time limit, doesn't end the work of a caller that reads slowly.
+// If a caller reads slowly, the end of a request's context, such as a client's time limit, doesn't interrupt it.
 func TestReadWhole(t *testing.T) {
 	const size = 1 << 20 // more than a connection has read when it returns a response
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
-// apiServices has the needed fields of an APIServiceList of apiregistration.k8s.io.
+// apiServices has those fields of an apiregistration.k8s.io APIServiceList that the package needs.
 type apiServices struct {
 	Items []apiService `json:"items"`
 }
@@ -32,11 +32,10 @@ type apiService struct {
 	} `json:"status"`
 }
 
-// Unavailable is an API that kube-apiserver can't forward to its server. Discovery doesn't report
-// it.
+// Unavailable is an aggregated API whose server kube-apiserver can't reach. Discovery doesn't report this.
 type Unavailable struct {
 	API     schema.GroupVersion
-	Message string // why, in kube-apiserver's words
+	Message string // kube-apiserver's explanation
 }
 
 // apiServer identifies the server that serves an API.
@@ -45,11 +44,11 @@ type apiServer int
 const (
 	unknownServer apiServer = iota // the user has no permission
 	kubeAPIServer                  // kube-apiserver itself
-	otherServer                    // one that kube-apiserver passes requests on to
+	otherServer                    // an aggregated server, to which kube-apiserver passes requests on
 )
 
-// aggregation has the APIs that aggregated servers serve. The zero value knows none, for example without
-// permission to list APIServices. err is the reason if the list failed for another reason.
+// aggregation has the APIs that aggregated servers serve. Without permission to list APIServices, it is the zero value,
+// which knows no APIs. If the list failed for another reason, err is that reason.
 type aggregation struct {
 	known       bool
 	err         error
@@ -57,8 +56,8 @@ type aggregation struct {
 	unavailable []Unavailable
 }
 
-// readAggregation lists the APIServices. A missing permission isn't an error, and neither is a
-// server without APIServices. A request without a response is an error.
+// readAggregation lists the APIServices. A missing permission isn't an error, and neither is a server without
+// APIServices. A request without a response is an error.
 func readAggregation(ctx context.Context, client *rest.RESTClient) aggregation {
 	body, err := client.Get().AbsPath("/apis/apiregistration.k8s.io/v1/apiservices").Do(ctx).Raw()
 	if apistatus.Final(err) {
@@ -74,8 +73,8 @@ func readAggregation(ctx context.Context, client *rest.RESTClient) aggregation {
 	return aggregationOf(list)
 }
 
-// aggregationOf returns the aggregated APIs of the APIServices. An API is aggregated if its
-// APIService names a Service.
+// aggregationOf returns the aggregated APIs in a list of APIServices. An API is aggregated if its APIService names a
+// Service.
 func aggregationOf(list apiServices) aggregation {
 	a := aggregation{known: true, aggregated: map[schema.GroupVersion]bool{}}
 	for _, item := range list.Items {
@@ -93,8 +92,8 @@ func aggregationOf(list apiServices) aggregation {
 	return a
 }
 
-// servedBy returns the server of an API. Without the APIServices, it knows only the server of Kubernetes' own API
-// groups.
+// servedBy returns the server that serves an API. Without a list of the APIServices, it knows this only for Kubernetes'
+// own API groups.
 func (a *aggregation) servedBy(api schema.GroupVersion) apiServer {
 	switch {
 	case a.aggregated[api]:

@@ -74,7 +74,7 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// A second list replaces the first. A failed request changes nothing.
+// If the list of APIServices is read again, it replaces the first list. If the second request fails, the list stays.
 func TestAskAgain(t *testing.T) {
 	status, body := http.StatusOK, services
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -109,8 +109,8 @@ func TestAskAgain(t *testing.T) {
 	}
 }
 
-// The number of attempts follows the version and the feature gate of the server. A failed request changes nothing,
-// unless the version is another. Metrics that the server doesn't send now are requested once, so they delay nothing.
+// The number of attempts depends on the version and the feature gate of the server. A failed request only changes the
+// number if the version has changed. A failed request for the metrics isn't retried, so it delays nothing.
 func TestAskForRetries(t *testing.T) {
 	version, metrics, asked := "", "", 0
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -159,8 +159,8 @@ func TestAskForRetries(t *testing.T) {
 	}
 }
 
-// A missing permission and a server without APIServices aren't errors. A missing response is an
-// error, and then no API counts as the server's own.
+// A missing permission and a server without APIServices aren't errors. A missing response is an error, and then the
+// server of each API is unknown.
 func TestUnanswered(t *testing.T) {
 	for _, test := range []struct {
 		name       string

@@ -14,20 +14,18 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// ServerAttempts is the number of names that a server with retries attempts per
-// create (maxNameGenerationCreateAttempts in k8s.io/apiserver 0.30 to 0.37,
-// pkg/registry/generic/registry/store.go).
+// ServerAttempts is the maximum number of names that a server with retries attempts per create
+// (maxNameGenerationCreateAttempts in k8s.io/apiserver 0.30 to 0.37, pkg/registry/generic/registry/store.go).
 const ServerAttempts = 8
 
-// The minor versions of Kubernetes 1 in which the feature gate RetryGenerateName can be on or off
-// (KEP-4420). Earlier versions have no retries. In later versions the gate is locked or gone. 1.32
-// to 1.34 are included because an emulated version 1.31 unlocks the gate. 1.33 and 1.34 report the
-// emulated version in /version (k8s.io/apiserver 0.33, pkg/server/config.go,
-// EffectiveVersion.Info).
+// These are minor versions of Kubernetes 1. In the range, the feature gate RetryGenerateName can be on or off
+// (KEP-4420). Earlier versions have no retries. In later versions, the gate is locked or gone. 1.32 to 1.34 are
+// included because they unlock the gate if they emulate 1.31. 1.33 and 1.34 report the emulated version in /version
+// (k8s.io/apiserver 0.33, pkg/server/config.go, EffectiveVersion.Info).
 const (
 	firstGatedMinor  = 30
 	firstOnByDefault = 31
-	firstLockedMinor = 32 // version that is emulated
+	firstLockedMinor = 32 // compared with the emulated version
 	lastGatedMinor   = 34
 	gateSeries       = `kubernetes_feature_enabled{name="RetryGenerateName",`
 )
@@ -44,7 +42,7 @@ func knownRetries(on bool, source v1alpha1.AttemptsSource) v1alpha1.Retries {
 	return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: source}
 }
 
-// decide returns the retries of a server of the given version. decide calls gate only if the version doesn't decide.
+// decide returns the retries of a server of the given version. If the version alone is not enough, decide calls gate.
 // gate returns whether the feature gate is on. ok is false if the metric of the gate can't be read.
 func decide(info *version.Info, gate func() (on, ok bool)) v1alpha1.Retries {
 	minor, ok := minorVersion(info.Major, info.Minor)
@@ -63,16 +61,16 @@ func decide(info *version.Info, gate func() (on, ok bool)) v1alpha1.Retries {
 	return knownRetries(minor >= firstOnByDefault, v1alpha1.SourceDefault)
 }
 
-// minorVersion returns a server's minor version of Kubernetes 1. Vendors append to it ("30+"). ok
-// is false unless the minor version is a number and the major version 1. The version of the binary
-// is the version of its code, also if it emulates another.
+// minorVersion returns the minor version of a Kubernetes 1 server. Vendors append text to it ("30+"). ok is false if
+// the minor version isn't a number, or the major version isn't 1. The version of the binary is the version of its code,
+// even if it emulates another version.
 func minorVersion(major, text string) (minor int, ok bool) {
 	minor, err := strconv.Atoi(strings.TrimRight(text, "+"))
 	return minor, err == nil && major == "1"
 }
 
-// gateTimeout is the time limit for the request of the metrics. The metrics only make the number of attempts more
-// certain, so an audit doesn't wait longer.
+// gateTimeout is the time limit for the request of the metrics. An audit doesn't wait longer, because the metrics only
+// make the number of attempts more certain.
 const gateTimeout = 10 * time.Second
 
 // askGate gets the state of the feature gate from /metrics. ok is false if the user has no permission, or the server
@@ -88,8 +86,8 @@ func askGate(ctx context.Context, client *rest.RESTClient) (on, ok bool) {
 	return readGate(scrape)
 }
 
-// readGate returns whether the feature gate is on in a scrape of /metrics. ok is false if the scrape doesn't have the
-// gate. A line of a scrape is one number. Its labels are sorted by their names.
+// readGate returns whether the feature gate is on according to a scrape of /metrics. ok is false if the scrape doesn't
+// have the gate. Each line of a scrape has one number, and its labels are sorted by name.
 func readGate(scrape io.Reader) (on, ok bool) {
 	for lines := bufio.NewScanner(scrape); lines.Scan(); {
 		if series, value, _ := strings.Cut(lines.Text(), " "); strings.HasPrefix(series, gateSeries) {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// The rows are the versions of KEP-4420's feature gate. Some versions decide alone. For the others,
+// The rows are the versions of KEP-4420's feature gate. For some versions, the version alone decides. For the others,
 // the metric or the default decides.
 func TestDecide(t *testing.T) {
 	const on, off, unreadable = `1`, `0`, ``

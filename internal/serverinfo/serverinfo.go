@@ -1,4 +1,4 @@
-// Package serverinfo finds the number of names that an API server tries per create, and the source of this number.
+// Package serverinfo finds the number of names that an API server attempts per create, and the source of this number.
 // The package requests /version, /metrics and the APIServices. The package changes nothing, and never guesses.
 //
 // docs/reference/server-versions.md lists the versions, and the source of the number for each.
@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Server has the properties of one API server. If several servers have one address, these are the properties of
-// the server that responded.
+// Server has the properties of one API server. If several servers share an address, the properties are of the server
+// that responded.
 type Server struct {
 	// RoundTrip is the duration of a small request on an open connection.
 	RoundTrip time.Duration
@@ -76,9 +76,9 @@ func (s *Server) Version() version.Info {
 	return s.version
 }
 
-// Retries returns the number of names that kube-apiserver tries per create. Aggregated APIs can differ, see
-// RetriesOf. The first call might request /metrics. On a big server, this takes seconds, but at most ten.
-// Concurrent calls wait for it.
+// Retries returns the number of names that kube-apiserver attempts per create. Aggregated APIs can differ (RetriesOf).
+// The first call might request /metrics, which takes seconds on a big server, but at most ten. Concurrent calls wait
+// for the first call.
 func (s *Server) Retries() v1alpha1.Retries {
 	s.mu.Lock()
 	retries := s.retries
@@ -86,8 +86,8 @@ func (s *Server) Retries() v1alpha1.Retries {
 	return retries()
 }
 
-// RetriesOf returns the number of names that the server of one API tries per create. If kube-apiserver serves the
-// API, the number is the same as Retries. Otherwise the number is unknown, and why is the reason.
+// RetriesOf returns the number of names that the server of one API attempts per create. If kube-apiserver serves the
+// API, this is the result of Retries. Otherwise the number is unknown, and why has the reason.
 func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, why string) {
 	known := s.known()
 	switch known.servedBy(api) {
@@ -125,8 +125,8 @@ func (s *Server) RefreshAPIServices(ctx context.Context) {
 	}
 }
 
-// RefreshRetries requests the version and the number of attempts again. Until there is a response, Retries returns the
-// earlier number. It stays if a request fails, unless the server has another version.
+// RefreshRetries requests the version and the number of attempts again. Until the response arrives, Retries returns the
+// earlier number. If a request fails, that number stays, unless the server has another version.
 func (s *Server) RefreshRetries(ctx context.Context) {
 	info, err := s.askVersion(ctx)
 	if err != nil {
