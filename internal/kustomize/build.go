@@ -1,6 +1,6 @@
-// Package kustomize builds a directory with kubectl's kustomize library. That library refuses objects that have only
-// a generateName. So the package passes the generateName to the library as the name, and restores the generateName
-// after the build. The package reads only from the given file system, and knows no cluster.
+// Package kustomize builds a directory with kubectl's kustomize library. The library refuses objects that have a
+// generateName and no name. So the package passes the generateName to the library as the name, and restores it after
+// the build. The package reads only from the given file system, and knows no cluster.
 package kustomize
 
 import (
@@ -18,9 +18,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/untrusted"
 )
 
-// Build returns the objects of the kustomization in a directory or a remote repository as a stream of YAML documents.
+// Build returns the objects of the kustomization in a directory or a remote repository, as a stream of YAML documents.
 // Without generateName, it returns the same bytes as kubectl kustomize. Build also returns when ctx ends. The library
-// doesn't take a context, so the library then runs until the process ends.
+// takes no context, so it then continues in the background until the process ends.
 func Build(ctx context.Context, files filesys.FileSystem, dir string) ([]byte, error) {
 	return untrusted.Within(ctx, func() ([]byte, error) { return build(files, dir) })
 }
@@ -53,7 +53,7 @@ func run(files filesys.FileSystem, dir string) (resmap.ResMap, error) {
 	return krusty.MakeKustomizer(options).Run(files, dir)
 }
 
-// explain returns the cause of an error of kustomize, or adds the solution if generateName causes it.
+// explain returns the cause of an error of kustomize. If generateName is the cause, explain adds the solution.
 func (f *servedFiles) explain(err error) error {
 	if f.refused != nil {
 		return f.refused

@@ -16,12 +16,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 )
 
-// casesDir has the cases. Each is a directory with a kustomization.
+// casesDir contains a directory with a kustomization for each case.
 const casesDir = "../../test/kustomize/cases"
 
 var update = flag.Bool("update", false, "write what came as what is wanted")
 
-// A file in UTF-16 has the same objects as in UTF-8, as kubectl reads it.
+// As in kubectl, a file has the same objects in UTF-16 as in UTF-8.
 func TestUTF16(t *testing.T) {
 	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  generateName: demo-\n"
 	text, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(object)

@@ -8,10 +8,10 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// affixField is a field that an object has during a build if its name is its generateName. The value is the
-// generateName between two bars. kustomize adds prefixes and suffixes to it, as to the name: prefixes before the
-// first bar, and suffixes after the second. The field is not an annotation, because patches often replace all
-// annotations.
+// affixField is a field that an object has during a build if its generateName is its name. The value is the
+// generateName between two bars. kustomize adds prefixes and suffixes to this field as it does to the name. Prefixes
+// come before the first bar, and suffixes after the second. An annotation wouldn't work, because patches often replace
+// all annotations.
 const affixField = "kubectl-genname"
 
 const generateNameField = "generateName"
@@ -58,8 +58,8 @@ func objectsIn(document *yaml.RNode) []*yaml.RNode {
 	return objects
 }
 
-// onlyGenerateName returns the generateName of an object without a name. A comma can't be part of it,
-// because kustomize separates names with commas.
+// onlyGenerateName returns the generateName of an object without a name. ok is false if it has a comma, because
+// kustomize separates names with commas.
 func onlyGenerateName(object *yaml.RNode) (generateName string, ok bool) {
 	metadata := object.Field(yaml.MetadataField)
 	if metadata == nil || metadata.Value.YNode().Kind != yaml.MappingNode {
@@ -85,15 +85,15 @@ func nameObject(object *yaml.RNode) (generateName string, ok bool) {
 	return generateName, object.PipeE(yaml.SetField(affixField, yaml.NewStringRNode("|"+generateName+"|"))) == nil
 }
 
-// namePatch sets the name of a strategic patch to its generateName, so that kustomize finds the object.
+// namePatch sets the name of a strategic patch to its generateName, so that kustomize finds the patched object.
 func namePatch(patch *yaml.RNode) bool {
 	generateName, ok := onlyGenerateName(patch)
 	return ok && patch.SetName(generateName) == nil &&
 		patch.PipeE(yaml.Lookup(yaml.MetadataField), yaml.Clear(generateNameField)) == nil
 }
 
-// affixesOf returns what kustomize has added to the generateName of an object. All three texts together
-// are the object's name, unless a patch has changed that.
+// affixesOf returns the generateName of an object, and the prefix and suffix that kustomize has added. Together, the
+// three texts are the object's name, unless a patch has changed the name.
 func affixesOf(object *yaml.RNode) (prefix, generateName, suffix string, ok bool) {
 	field := object.Field(affixField)
 	if field == nil {
@@ -107,7 +107,7 @@ func affixesOf(object *yaml.RNode) (prefix, generateName, suffix string, ok bool
 }
 
 // restore undoes nameObject after the build. If a patch has set a name, the object keeps that name. If a patch has
-// changed generateName, the object has the new one.
+// changed generateName, the object gets the new generateName.
 func restore(object *yaml.RNode) error {
 	prefix, original, suffix, generates := affixesOf(object)
 	if err := object.PipeE(yaml.Clear(affixField)); err != nil || !generates {
@@ -123,7 +123,7 @@ func restore(object *yaml.RNode) error {
 	return metadata.PipeE(yaml.Tee(yaml.Clear(yaml.NameField)), yaml.SetField(generateNameField, generateName))
 }
 
-// affixed returns a generateName with a prefix and a suffix. The suffix comes before a dash at the end.
+// affixed adds a prefix and a suffix to a generateName. If the generateName ends with a dash, the dash stays last.
 func affixed(prefix, generateName, suffix string) string {
 	if stem, dashed := strings.CutSuffix(generateName, "-"); dashed && suffix != "" {
 		return prefix + stem + suffix + "-"

@@ -14,14 +14,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// use is a part of a kustomization that needs the name of an object.
+// use is a part of a kustomization that can't work without the name of an object.
 type use struct {
 	what   string
 	object resid.ResId
 }
 
-// recordUses records the parts of a kustomization that need the name of an object. Such parts are replacements and
-// variables that copy a name, and generators that change an object.
+// recordUses records the parts of a kustomization that need the name of an object. Replacements and variables copy a
+// name, and generators change an object that they find by its name.
 func (f *servedFiles) recordUses(dir string, k *types.Kustomization) {
 	for _, field := range k.Replacements {
 		for _, r := range f.replacements(dir, field) {
@@ -67,7 +67,7 @@ func (f *servedFiles) replacements(dir string, field types.ReplacementField) (li
 func (f *servedFiles) checkUses() error {
 	for _, u := range f.uses {
 		for _, g := range f.generated {
-			// kustomize might have added a prefix, or a suffix with a dash.
+			// kustomize might have added a prefix, or a suffix and a dash, to the generateName.
 			named := u.object.Name == "" || strings.HasSuffix(u.object.Name, g.Name) ||
 				strings.Contains(u.object.Name, g.Name+"-")
 			if named && g.IsSelected(&u.object.Gvk) {
@@ -78,16 +78,16 @@ func (f *servedFiles) checkUses() error {
 	return nil
 }
 
-// kustomize's annotations for earlier ids of an object. References by such an id become the object's
-// name.
+// In these annotations, kustomize keeps the earlier ids of an object. kustomize replaces references to an earlier id by
+// the object's name.
 const (
 	previousNames      = "internal.config.kubernetes.io/previousNames"
 	previousNamespaces = "internal.config.kubernetes.io/previousNamespaces"
 	previousKinds      = "internal.config.kubernetes.io/previousKinds"
 )
 
-// checkReferences returns an error if an object refers to an object with generateName. To find references, it
-// builds the objects again with other names. Each field that kustomize then changes is a reference.
+// checkReferences returns an error if an object refers to an object with generateName. To find references, it gives
+// these objects other names, and builds again. Each field that then changes is a reference.
 func checkReferences(objects resmap.ResMap) error {
 	built := objects.DeepCopy()
 	generated := map[string]*kyaml.RNode{} // by the other name
@@ -132,7 +132,7 @@ func checkReferences(objects resmap.ResMap) error {
 	return nil
 }
 
-// checkFields returns an error if a field of an object has the other name of a generated object.
+// checkFields returns an error if a field of an object contains the temporary other name of a generated object.
 func checkFields(object *kyaml.RNode, generated map[string]*kyaml.RNode, node *kyaml.Node, path string) error {
 	for i, child := range node.Content {
 		field := strconv.Itoa(i)

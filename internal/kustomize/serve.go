@@ -19,19 +19,19 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/untrusted"
 )
 
-// servedFiles is the file system that kustomize reads, clones of remote bases included. servedFiles serves objects
-// with names, and kustomizations that find them.
+// servedFiles is the file system that kustomize reads, including clones of remote bases. servedFiles gives names to the
+// objects, and changes kustomizations so that they find the objects by these names.
 type servedFiles struct {
 	filesys.FileSystem
 	data      map[string]bool // files that a generator reads
 	patches   map[string]bool // files with patches
-	generated []resid.ResId   // the objects with generateName that were served, with it as the name
+	generated []resid.ResId   // the objects with generateName that were served with the generateName as the name
 	uses      []use
 	budget    untrusted.Budget
-	refused   error // of a file that was not read, which kustomize reports as a missing file
+	refused   error // the error of a file that was not read; kustomize reports such a file as missing
 }
 
-// OnDisk returns the files of this machine. A file must be a regular file, and no larger than untrusted.MaxFile.
+// OnDisk returns the file system of this machine. It reads only regular files of at most untrusted.MaxFile bytes.
 func OnDisk() filesys.FileSystem { return disk{filesys.MakeFsOnDisk()} }
 
 type disk struct{ filesys.FileSystem }
@@ -42,8 +42,8 @@ func serve(files filesys.FileSystem) *servedFiles {
 	return &servedFiles{FileSystem: files, data: map[string]bool{}, patches: map[string]bool{}}
 }
 
-// affixFile is a file that only this file system has. affixFile configures kustomize to add the prefix and suffix of
-// a kustomization to affixField, too.
+// affixFile exists only in this file system. This file configures kustomize to add the prefix and suffix of a
+// kustomization to affixField, too.
 const affixFile = affixField + ".yaml"
 
 // CleanedAbs resolves a path.
@@ -135,7 +135,7 @@ func (f *servedFiles) servePatches(dir string, k *types.Kustomization) {
 	}
 }
 
-// recordData records the files that generators of a kustomization read, because these must stay unchanged.
+// recordData records the files that generators of a kustomization read, because servedFiles must not change them.
 func (f *servedFiles) recordData(dir string, k *types.Kustomization) {
 	for _, sources := range generatorsOf(k) {
 		for _, source := range sources.FileSources {

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-// The reason of a Pod is that of its scheduling, or of the first container that waits with one.
+// A Pod's reason comes from its scheduling, or from the first waiting container that has a reason.
 func TestWhy(t *testing.T) {
 	for status, want := range map[string]string{
 		`{phase: Running, conditions: [{type: PodScheduled, status: "True"}], containerStatuses: [{name: a, state: {running: {}}}]}`: ": ",
@@ -62,7 +62,7 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// podWith returns a Pod with a status, whose init container "sidecar" runs until its end.
+// podWith returns a Pod with the given status. Its init container "sidecar" runs until the Pod ends.
 func podWith(t *testing.T, status string) *corev1.Pod {
 	t.Helper()
 	always := corev1.ContainerRestartPolicyAlways
@@ -76,7 +76,7 @@ func podWith(t *testing.T, status string) *corev1.Pod {
 	return pod
 }
 
-// A Pod that is being deleted has until its deletionTimestamp. On a lost node it never ends.
+// A Pod that is being deleted can run until its deletionTimestamp. On a lost node, it never ends.
 func TestTerminating(t *testing.T) {
 	pod := podWith(t, `{phase: Running, conditions: [{type: DisruptionTarget, status: "True", reason: DeletionByTaintManager, message: taint}]}`)
 	due := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -95,8 +95,8 @@ func TestTerminating(t *testing.T) {
 	}
 }
 
-// listing returns a client of a server with lists of Pods and Events. An empty list can't be read, and none of a namespace
-// that is denied.
+// listing returns a client of a server with these lists of Pods and Events. If a list is empty, the server denies it.
+// The server also denies all lists in the namespace "denied".
 func listing(t *testing.T, pods, events string) typedcore.CoreV1Interface {
 	t.Helper()
 	client, err := typedcore.NewForConfig(fakeapi.Direct(func(w http.ResponseWriter, r *http.Request) {
@@ -116,11 +116,11 @@ func listing(t *testing.T, pods, events string) typedcore.CoreV1Interface {
 	return client
 }
 
-// none is a list without objects.
+// none stands for a list that the client can read, but that has no objects.
 const none = "none"
 
-// The newest Event explains why containers or Pods are not created, whatever the clocks of the nodes. Without permission
-// to list Events, the Pod's own reason is enough.
+// The newest Event explains why containers or Pods are not created. The clocks of nodes don't matter. Without
+// permission to list Events, Reasons returns the reason in the Pod's status.
 func TestEvents(t *testing.T) {
 	event := func(version, second int, kind, reason string) string {
 		return fmt.Sprintf(`{"metadata":{"resourceVersion":"%d"},"involvedObject":{"uid":"u"},"lastTimestamp":"2026-01-02T03:04:%02dZ","type":%q,"reason":%q,"message":"because"}`,
@@ -150,7 +150,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A namespace whose Pods can't be listed doesn't hide the reasons of others.
+// If the Pods of one namespace can't be listed, Reasons still returns the reasons of other namespaces.
 func TestReasonsOfSeveralNamespaces(t *testing.T) {
 	client := listing(t, `{"metadata":{"name":"p","uid":"u"},
 		"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`, "")
@@ -165,7 +165,7 @@ func TestReasonsOfSeveralNamespaces(t *testing.T) {
 	}
 }
 
-// A source names its Jobs, as long as they are few. Jobs with manualSelector have sources of their own.
+// The selector of a source names its Jobs if there are few. Each Job with manualSelector has a separate source.
 func TestSources(t *testing.T) {
 	many := make([]Owner, maxNamed+1)
 	for i := range many {
@@ -190,7 +190,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// A Pod belongs to its controller, or is awaited itself. A Pod of another Job doesn't count.
+// Of returns the controller of a Pod, or the Pod itself if it is an owner. It ignores Pods of other Jobs.
 func TestOf(t *testing.T) {
 	source := Sources([]Owner{{UID: "job", Job: true}, {UID: "other", Job: true}})[0]
 	alone := Sources([]Owner{{UID: "pod"}})[0]

@@ -18,18 +18,18 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
-// pageSize bounds the objects in memory while a list is read.
+// pageSize limits the number of objects in memory while a list is read.
 const pageSize = 500
 
-// Reason is why a Pod doesn't run or doesn't end, or why a Job has none.
+// Reason explains why a Pod doesn't run, why it doesn't end, or why a Job has no Pod.
 type Reason struct {
 	Owner           *Owner
 	Kind, Name      string // kind and name of the Pod, or of the Job
 	Reason, Message string // from the cluster. The message can be empty
 }
 
-// Reasons returns the reasons in the order of the names. It leaves out namespaces without permission to list Pods. The
-// error is Forbidden if those are all.
+// Reasons returns the reasons sorted by name. It leaves out namespaces without permission to list Pods. If no namespace
+// remains, the error is Forbidden.
 func Reasons(ctx context.Context, client typedcore.CoreV1Interface, sources []Source) (all []Reason, err error) {
 	denied := 0
 	for _, s := range sources {
@@ -47,7 +47,7 @@ func Reasons(ctx context.Context, client typedcore.CoreV1Interface, sources []So
 				found = append(found, reason{Reason{o, "Job", o.Name, "", ""}, o.UID, true})
 			}
 		}
-		// Pods are worth reporting without permission to list Events.
+		// Without permission to list Events, the reasons of Pods are still useful.
 		_ = s.explain(ctx, client, "Job", "Create", found)
 		_ = s.explain(ctx, client, "Pod", "", found)
 		for _, r := range found {
@@ -62,14 +62,14 @@ func Reasons(ctx context.Context, client typedcore.CoreV1Interface, sources []So
 	return all, nil
 }
 
-// reason is a reason for which Events can have more.
+// reason is a Reason with the data to find a better explanation in Events.
 type reason struct {
 	Reason
 	uid   types.UID
 	vague bool
 }
 
-// pods returns the reasons of Pods that have not ended, and the owners of Pods that aren't being deleted either.
+// pods returns the reasons of Pods that have not ended. active has the owners of Pods that also aren't being deleted.
 func (s Source) pods(
 	ctx context.Context, client typedcore.CoreV1Interface,
 ) (all []reason, active map[types.UID]bool, err error) {
@@ -103,9 +103,9 @@ func (s Source) pods(
 	return all, active, err
 }
 
-// explain completes vague reasons of one kind of object by the newest Event of each object whose reason ends with
-// about. The Job controller reports only in Events that it can't create Pods (FailedCreate), and that it can again
-// (SuccessfulCreate). The kubelet reports only in Events that it can't mount volumes.
+// explain completes the vague reasons of one kind of object. For each object, it uses the newest Event whose reason
+// ends with about. Only Events show that the Job controller can't create Pods (FailedCreate), or can again
+// (SuccessfulCreate), and that the kubelet can't mount volumes.
 func (s Source) explain(
 	ctx context.Context, client typedcore.CoreV1Interface, kind, about string, all []reason,
 ) error {
@@ -153,15 +153,15 @@ func (s Source) explain(
 	return err
 }
 
-// later reports whether an Event was written after another one. Its times don't show that, because they are those of
-// the clocks of nodes.
+// later reports whether Event a was written after Event b. The times of Events don't show this, because they come from
+// the clocks of different nodes.
 func later(a, b *corev1.Event) bool {
 	order, err := resourceversion.CompareResourceVersion(a.ResourceVersion, b.ResourceVersion)
 	return err == nil && order > 0
 }
 
-// Remain reports whether an owner has Pods that aren't being deleted, and an init container that failed in one of them,
-// if any.
+// Remain reports whether an owner has Pods that aren't being deleted. init is an init container that failed in such a
+// Pod, or empty.
 func Remain(ctx context.Context, client typedcore.CoreV1Interface, owner Owner) (remain bool, init string, err error) {
 	source := Sources([]Owner{owner})[0]
 	list, err := client.Pods(owner.Namespace).List(ctx, source.Options)

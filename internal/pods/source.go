@@ -1,4 +1,4 @@
-// Package pods selects the Pods of Jobs, and finds out why they don't run. The package only lists, and keeps no Pod.
+// Package pods selects the Pods of Jobs, and finds out why they don't run. It only sends lists, and keeps no Pod.
 package pods
 
 import (
@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Owner is a Job, or a Pod itself.
+// Owner is a Job, or a single Pod that represents itself.
 type Owner struct {
 	Namespace, Name string
 	UID             types.UID
@@ -25,14 +25,14 @@ type Source struct {
 	Namespace string
 	Options   metav1.ListOptions // label and field selectors
 	Owners    []Owner
-	// Of returns the owner of a Pod, or nil if the source doesn't have it.
+	// Of returns the owner of a Pod, or nil if the source doesn't have this owner.
 	Of func(*corev1.Pod) *Owner
 }
 
 // maxNamed is the largest number of Jobs that one label selector names.
 const maxNamed = 20
 
-// Sources returns how to select the Pods of the owners.
+// Sources returns the selectors with which the Pods of the owners can be listed.
 func Sources(owners []Owner) (sources []Source) {
 	type place struct {
 		namespace, selector string

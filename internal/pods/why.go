@@ -17,7 +17,7 @@ const (
 	creating = "ContainerCreating"
 )
 
-// why returns why a Pod that has not ended doesn't run, or doesn't end.
+// why explains why a Pod that has not ended doesn't run, or doesn't end.
 func why(pod *corev1.Pod, now time.Time) (reason, message string) {
 	status := &pod.Status
 	if pod.DeletionTimestamp != nil {
@@ -30,7 +30,7 @@ func why(pod *corev1.Pod, now time.Time) (reason, message string) {
 	}
 	for _, c := range slices.Concat(status.InitContainerStatuses, status.ContainerStatuses) {
 		switch w := c.State.Waiting; {
-		case w == nil, w.Reason == "PodInitializing": // an init container runs, or has the reason
+		case w == nil, w.Reason == "PodInitializing": // an init container runs, or has the reason of the Pod
 		case reason == "", reason == creating:
 			reason, message = w.Reason, w.Message
 		}
@@ -44,7 +44,7 @@ func why(pod *corev1.Pod, now time.Time) (reason, message string) {
 	return runsOn(pod)
 }
 
-// terminating returns how far the deletion of a Pod is. The deletionTimestamp includes the grace period.
+// terminating describes the progress of a Pod's deletion. The deletionTimestamp includes the grace period.
 func terminating(pod *corev1.Pod, now time.Time) string {
 	due, text := pod.DeletionTimestamp.UTC(), ""
 	switch {
@@ -66,7 +66,7 @@ func terminating(pod *corev1.Pod, now time.Time) string {
 	return text
 }
 
-// initRuns returns the init container for which the others wait.
+// initRuns returns the running init container for which the other containers wait.
 func initRuns(pod *corev1.Pod) (reason, message string) {
 	for _, c := range pod.Status.InitContainerStatuses {
 		switch {
@@ -80,14 +80,14 @@ func initRuns(pod *corev1.Pod) (reason, message string) {
 	return "", ""
 }
 
-// IsSidecar reports whether an init container runs until the end of the Pod.
+// IsSidecar reports whether the init container with this name runs until the end of the Pod.
 func IsSidecar(pod *corev1.Pod, name string) bool {
 	return slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
 		return c.Name == name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 	})
 }
 
-// runsOn returns the containers that run on after others have ended.
+// runsOn returns the containers that still run although other containers have ended.
 func runsOn(pod *corev1.Pod) (reason, message string) {
 	var run, ended []string
 	for _, c := range pod.Status.ContainerStatuses {
