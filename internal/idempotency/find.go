@@ -1,6 +1,6 @@
 // Package idempotency lists the objects that earlier runs with the same key created, so that a run creates only the
-// missing ones. The package creates nothing, never prints, and never sends the key itself. pkg/once/derive derives
-// IDs and names.
+// missing objects. The package creates nothing, never prints, and never sends the key itself. Package pkg/once/derive
+// calculates IDs and names from the key.
 package idempotency
 
 import (
@@ -22,13 +22,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// Key is the user's name of a run. Only its hashes leave the process.
+// Key is the name that the user gives a run. Only hashes of the key leave the process.
 type Key string
 
-// RunLabel is the value of the label of all objects of the run.
+// RunLabel returns the value of the label that all objects of the run have.
 func (k Key) RunLabel() string { return derive.RunLabel(string(k)) }
 
-// Place is a resource type, and a namespace unless the type is cluster-scoped.
+// Place is a resource type with a namespace. Namespace is empty if the type is cluster-scoped.
 type Place struct {
 	Resource  schema.GroupResource
 	Namespace string
@@ -53,10 +53,10 @@ const (
 	lastTimeout = 30 * time.Second
 )
 
-// StaleListError means that lists contain an object, or a version of it, that doesn't exist. The lists come from a
-// cache that is newer than etcd, because etcd was restored from a backup.
+// StaleListError means that lists contain an object that doesn't exist, or not in this version. The lists come from a
+// cache with newer data than etcd, because etcd was restored from a backup.
 type StaleListError struct {
-	// Object is the object as arguments of kubectl.
+	// Object names the object in the form of kubectl's arguments.
 	Object string
 
 	uid types.UID
@@ -67,8 +67,8 @@ func (e *StaleListError) isAbout(o Existing) bool { return o.UID == e.uid }
 func (e *StaleListError) Error() string { return e.Object + " is listed, and does not exist" }
 
 // Find lists the metadata of the objects with the run's label, of one resource type in one namespace. namespace is
-// empty for a cluster-scoped type. Find then gets the newest of these objects, because a list can come from a cache
-// and a GET can't. If the list and the GET disagree, Find repeats both until timeout, and at least once. Find needs
+// empty for a cluster-scoped type. Find then gets the newest of these objects. A list can come from a stale cache, but
+// a GET can't. If the list and the GET disagree, Find repeats both until timeout, and at least once. Find needs
 // permission to list, and its error names that permission. Without permission to get, Find trusts the list. Find
 // retries temporary errors until timeout.
 func (k Key) Find(ctx context.Context, client metadata.Interface, resource schema.GroupVersionResource,
@@ -106,8 +106,8 @@ func (k Key) Find(ctx context.Context, client metadata.Interface, resource schem
 	}
 }
 
-// confirm gets the newest of the listed objects, or the one in doubt. confirm returns a StaleListError if the object
-// doesn't exist, or only in an older version.
+// confirm gets the newest of the listed objects, or the object in doubt. It returns a StaleListError if the server has
+// no such object, or only an older version of it.
 func confirm(
 	ctx context.Context, objects metadata.ResourceInterface, place Place, found []Existing, doubt *StaleListError,
 	until time.Time,
@@ -132,13 +132,13 @@ func confirm(
 	return err
 }
 
-// within limits the time of a request, because client-go repeats it itself if the response has a Retry-After.
+// within limits the time of a request, because client-go repeats the request if the response has a Retry-After.
 func within(ctx context.Context, until time.Time) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, max(time.Until(until), lastTimeout))
 }
 
-// compareVersions compares two resourceVersions. The resourceVersions of an aggregated API can have no order, and
-// then count as equal.
+// compareVersions compares two resourceVersions. If an aggregated API has resourceVersions without an order, they count
+// as equal.
 func compareVersions(a, b string) int {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {
@@ -147,7 +147,7 @@ func compareVersions(a, b string) int {
 	return order
 }
 
-// explain adds the place to the error of a list, and the missing permission if that is the cause.
+// explain adds the place to the error of a list. If a permission is missing, explain adds that, too.
 func explain(err error, place Place) error {
 	if apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) {
 		return fmt.Errorf("a run with a key needs list on %s: %w", place, err)
@@ -155,7 +155,7 @@ func explain(err error, place Place) error {
 	return fmt.Errorf("list what the run has created of %s: %w", place, err)
 }
 
-// list reads all pages or returns an error, also if the list expires between two pages.
+// list reads all pages. It returns an error if any page fails, even if the list expires between two pages.
 func (k Key) list(
 	ctx context.Context, objects metadata.ResourceInterface, until time.Time,
 ) (found []Existing, err error) {
@@ -185,12 +185,12 @@ func (k Key) list(
 	return found, err
 }
 
-// Reference is an object at the place as arguments of kubectl.
+// Reference returns the object with this name at the place, in the form of kubectl's arguments.
 func (p Place) Reference(name string) string {
 	return reference.In(p.Resource.String()+"/"+name, p.Namespace)
 }
 
-// String is the place in words.
+// String describes the place in words.
 func (p Place) String() string {
 	if p.Namespace == "" {
 		return p.Resource.String()

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-// find finds the objects of a run on a server with this handler.
+// find calls Find on a server with this handler.
 func find(ctx context.Context, t *testing.T, timeout time.Duration, handler http.HandlerFunc) ([]Existing, error) {
 	t.Helper()
 	client, err := metadata.NewForConfig(fakeapi.Direct(handler))
@@ -117,9 +117,9 @@ func TestFindFails(t *testing.T) {
 	}
 }
 
-// A list that a GET contradicts is read again. If it still has the object, that is an error in the end. If
-// it no longer has the object, it was deleted in between, as objects with a TTL are all the time. Without a time for
-// retries, it is read again once.
+// If a GET contradicts the list, Find reads the list again. If the list still has the object, Find returns an error
+// when the time is up. If the list no longer has the object, it was deleted in between, as often happens to objects
+// with a TTL. Without a time for retries, Find reads the list again once.
 func TestFindConfirms(t *testing.T) {
 	gone := func(w http.ResponseWriter, _ int32) { writeStatus(w, http.StatusNotFound, "NotFound") }
 	respond := func(body string) func(http.ResponseWriter, int32) {
@@ -192,7 +192,7 @@ func TestFindConfirms(t *testing.T) {
 	}
 }
 
-// client-go repeats a request if the response has a Retry-After. The time for retries ends that, too.
+// client-go repeats a request if the response has a Retry-After. The end of the time for retries ends this, too.
 func TestFindWhileThrottled(t *testing.T) {
 	for timeout, want := range map[time.Duration]time.Duration{time.Minute: time.Minute, 0: lastTimeout} {
 		synctest.Test(t, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestFindWhileThrottled(t *testing.T) {
 	}
 }
 
-// If an interrupt ends the list, the error is that of the interrupt.
+// If an interrupt ends the list, Find returns the error of the interrupt.
 func TestFindInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := find(ctx, t, time.Minute, func(w http.ResponseWriter, _ *http.Request) {

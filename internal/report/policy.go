@@ -5,8 +5,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// policy is a way to deal with a conflict, for one population. Without a known
-// number of attempts it has no model.
+// policy is a way to handle a conflict, for one population. If the number of attempts is unknown, policy has no model.
 type policy struct {
 	name     v1alpha1.PolicyName
 	attempts *int
@@ -14,8 +13,7 @@ type policy struct {
 	room     *v1alpha1.Room
 }
 
-// policies returns the four policies for one population, in the order of a
-// report.
+// policies returns the four policies for one population, in the order in which a report shows them.
 func (c Config) policies(p Population, names int64) ([]policy, error) {
 	one := 1
 	var both *int
@@ -26,7 +24,7 @@ func (c Config) policies(p Population, names int64) ([]policy, error) {
 	policies := []policy{
 		{name: v1alpha1.PolicyNone, attempts: &one},
 		{name: v1alpha1.PolicyServer, attempts: p.Server.Attempts},
-		{name: v1alpha1.PolicyClient, attempts: &c.ClientAttempts}, // the server then makes one attempt
+		{name: v1alpha1.PolicyClient, attempts: &c.ClientAttempts}, // the server then makes one attempt per request
 		{name: v1alpha1.PolicyServerClient, attempts: both},
 	}
 	for i := range policies {

@@ -1,6 +1,6 @@
-// Package report calculates the probabilities for further creates. The package applies pkg/analyze to populations of
-// names, with each retry policy, and returns the CollisionReport of pkg/api/v1alpha1. The package sends no request,
-// reads no clock and prints nothing.
+// Package report calculates the probabilities of failures for further creates. The package applies pkg/analyze to
+// populations of names, with each retry policy. It returns the CollisionReport of pkg/api/v1alpha1. The package sends
+// no request, reads no clock and prints nothing.
 package report
 
 import (
@@ -20,12 +20,11 @@ type Config struct {
 	// sends per create, at least 1.
 	Server         v1alpha1.CollisionServer
 	ClientAttempts int
-	// Probability is the probability that defines the room, above 0 and below 1.
+	// Probability is the chance of a failure that defines the room. It is above 0 and below 1.
 	Probability float64
-	// Creates are the numbers of further creates to report on, each at least 1.
+	// Creates has the numbers of further creates for which the report has results. Each number is at least 1.
 	Creates []int64
-	// PerDay is the rate of creates of a steady population, for a number of days. PerDay is nil if the report has no
-	// churn.
+	// PerDay is the number of creates per day of a steady population. PerDay is nil if the report has no churn.
 	PerDay *float64
 	Days   float64
 }
@@ -37,10 +36,10 @@ type Population struct {
 	Server   v1alpha1.Retries
 }
 
-// PopulationError means that a population has more names than the name pool, or fewer than 0.
+// PopulationError means that a population has more names than its name pool, or a negative number of names.
 type PopulationError struct {
 	Population
-	// Names is the number of existing names.
+	// Names is the number of names in the name pool.
 	Names int64
 }
 
@@ -48,8 +47,8 @@ func (e *PopulationError) Error() string {
 	return fmt.Sprintf("%d existing names are not from 0 to the %d that there are", e.Existing, e.Names)
 }
 
-// New returns the report for each population. New fails if a number is out of range, or when ctx is done. For a
-// number of a population, the error is a PopulationError.
+// New returns the report for all populations. New fails if a number is out of range, or when ctx is done. If the number
+// belongs to a population, the error is a PopulationError.
 func New(ctx context.Context, c Config, populations []Population) (*v1alpha1.CollisionReport, error) {
 	names, err := analyze.NamePoolSize(c.SuffixLength)
 	if err != nil {
@@ -84,8 +83,8 @@ func New(ctx context.Context, c Config, populations []Population) (*v1alpha1.Col
 	return report, nil
 }
 
-// numbers are the numbers of a population that a report depends on. A saved audit can have a hundred thousand
-// prefixes, most of them with few names, and a calculation takes a millisecond.
+// numbers are the only numbers of a population on which its results depend. Equal numbers are calculated once, because
+// a calculation takes a millisecond, and a saved audit can have a hundred thousand prefixes.
 type numbers struct {
 	existing int64
 	attempts int // 0 for unknown
@@ -121,7 +120,7 @@ func (c Config) items(p Population, names int64) ([]v1alpha1.CollisionItem, erro
 	return items, nil
 }
 
-// churn returns the failures of a steady population at the rate of the config. The result is nil without a rate.
+// churn returns the failures of a steady population at the rate of the config. Without a rate, it returns nil.
 func (c Config) churn(p Population, policies []policy) (*v1alpha1.Churn, error) {
 	if c.PerDay == nil {
 		return nil, nil
@@ -151,11 +150,11 @@ func (p policy) churn(existing int64, perDay, days float64) (v1alpha1.ChurnPolic
 	}, err
 }
 
-// safe is the room from which on a prefix has the state CollisionOK.
+// safe is the smallest room with which a prefix has the state CollisionOK.
 const safe = 1000
 
-// verdict returns the state of the prefix with the least room, and the number of prefixes in each
-// state. The items of one prefix differ only in their numbers of creates.
+// verdict returns the state of the prefix with the least room, and the number of prefixes in each state. A prefix has
+// several items, which differ only in their numbers of creates.
 func (c Config) verdict(items []v1alpha1.CollisionItem) v1alpha1.CollisionVerdict {
 	verdict := v1alpha1.CollisionVerdict{State: v1alpha1.CollisionOK}
 	for at := 0; at < len(items); at += len(c.Creates) {
@@ -178,8 +177,8 @@ func (c Config) verdict(items []v1alpha1.CollisionItem) v1alpha1.CollisionVerdic
 	return verdict
 }
 
-// RoomOf returns the number of further creates until the chance of a failure exceeds the limit. The attempts of the
-// policy are known.
+// RoomOf returns the number of further creates until the chance of a failure exceeds the limit. Call RoomOf only for a
+// policy whose number of attempts is known.
 func RoomOf(p *v1alpha1.Policy) int64 {
 	if p.Room.Creates == nil {
 		return math.MaxInt64
@@ -187,7 +186,7 @@ func RoomOf(p *v1alpha1.Policy) int64 {
 	return *p.Room.Creates
 }
 
-// StateOf returns the state of a prefix with the given room.
+// StateOf returns the state of a prefix that has the given room.
 func StateOf(room int64) v1alpha1.CollisionState {
 	switch {
 	case room == 0:

@@ -11,12 +11,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// newConfig is about a thousand creates with suffixes of five characters.
+// newConfig returns a config for a thousand creates with suffixes of five characters.
 func newConfig() Config {
 	return Config{SuffixLength: 5, ClientAttempts: 3, Probability: 0.001, Creates: []int64{1000}}
 }
 
-// population is a population with the server's attempts. 0 attempts are unknown.
+// population returns a population with the server's number of attempts. 0 means that the number is unknown.
 func population(existing int64, attempts int) Population {
 	p := Population{
 		PrefixRef: v1alpha1.PrefixRef{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "p-"}, Existing: existing,
@@ -37,8 +37,8 @@ func newReport(t *testing.T, config Config, populations ...Population) *v1alpha1
 	return report
 }
 
-// Each policy has its own attempts, in the order that the API documents. Values that depend on
-// unknown attempts are null.
+// Each policy has its own number of attempts. The policies have the order in the documentation of the API. If the
+// attempts are unknown, the values that depend on them are null.
 func TestPolicies(t *testing.T) {
 	rate := 24.0
 	config := newConfig()
@@ -82,7 +82,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// The verdict is the state of the prefix with the least room, by the policy in force.
+// The verdict is the state of the prefix with the least room under the policy that is in force.
 func TestVerdict(t *testing.T) {
 	other := population(15_000, 1)
 	other.Prefix = "q-"
@@ -118,7 +118,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// A prefix is no problem from a room of 1,000 creates on.
+// A prefix with room for at least 1,000 creates is no problem.
 func TestStateOf(t *testing.T) {
 	for room, want := range map[int64]v1alpha1.CollisionState{
 		0: v1alpha1.CollisionFailing, 1: v1alpha1.CollisionRisk, 999: v1alpha1.CollisionRisk, 1000: v1alpha1.CollisionOK,

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/untrusted"
 )
 
-// bomb returns YAML whose aliases make wide^deep values.
+// bomb returns YAML in which nested aliases expand to wide^deep values.
 func bomb(wide, deep int) string {
 	var text strings.Builder
 	text.WriteString("x0: &x0 [" + strings.Repeat("a,", wide) + "]\n")
@@ -53,7 +53,7 @@ func TestBudget(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		text  string
-		times int // that the budget suffices
+		times int // number of times that the budget is enough for the text
 	}{
 		{"empty files", "", 16384},
 		{"large files", strings.Repeat("a", 8<<20), 8},
@@ -112,8 +112,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// FuzzCheckAliases checks that no accepted text uses much memory in kustomize's reader, and that none is accepted
-// whose aliases kubectl's decoder refuses. Run it under a limit of memory.
+// FuzzCheckAliases checks that a text that CheckAliases accepts doesn't use much memory in kustomize's reader. It also
+// checks that kubectl's decoder accepts the aliases of such a text. Run it with a memory limit.
 func FuzzCheckAliases(f *testing.F) {
 	for _, text := range []string{
 		"a: &a [*a]\n", bomb(3, 3), bomb(9, 7), "a: &a {b: c}\n<<: *a\n", "- &a b\n- *a\n---\n- *a\n", "a: |\n  b: &b [*b]\n",

@@ -1,5 +1,5 @@
-// Package untrusted reads files of authors that the user doesn't trust, such as the files of a pull request. It limits
-// the memory that they use, and never waits for a pipe. It doesn't evaluate the content.
+// Package untrusted reads files of authors whom the user doesn't trust, such as the files of a pull request. It limits
+// the memory that these files use, and never waits for a pipe. It doesn't evaluate the content.
 package untrusted
 
 import (
@@ -18,11 +18,11 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// MaxFile is the limit of one file, and of the copies that aliases make in one YAML text, in bytes.
+// MaxFile limits the bytes of one file, and the bytes of the copies that aliases make in one YAML text.
 const MaxFile = 16 << 20
 
-// The limits of all texts together. kustomize needs up to 1.8 KB for a YAML node, so maxNodes need 3.5 GB. CRDs of
-// 1 MB have about 30,000 nodes. An empty file costs memory, too, so it counts as minText bytes.
+// These limits are for all texts together. kustomize needs up to 1.8 KB for a YAML node, and 3.5 GB for maxNodes. CRDs
+// of 1 MB have about 30,000 nodes. An empty file needs memory, too, so it counts as minText bytes.
 const (
 	maxAll   = 4 * MaxFile
 	maxNodes = 2_000_000
@@ -32,7 +32,7 @@ const (
 // Budget is the memory that the files of one build can use. The zero value is a full budget.
 type Budget struct{ size, nodes int }
 
-// Take takes a text from the budget. Take returns an error if the budget is used up, or if CheckAliases does.
+// Take subtracts a text from the budget. Its error means that the budget is used up, or comes from CheckAliases.
 func (b *Budget) Take(text []byte) error {
 	b.size += max(len(text), minText)
 	b.nodes += separators(text)
@@ -58,9 +58,9 @@ func (b *Budget) check() error {
 	return nil
 }
 
-// CheckAliases returns an error if kubectl's decoder refuses the aliases of a YAML text, if a value contains itself,
-// or if the copies that aliases make are larger than MaxFile. CheckAliases also checks strings that are YAML, because
-// kustomize reads inline patches. A text that isn't YAML has no aliases.
+// CheckAliases returns an error if kubectl's decoder would refuse the aliases of a YAML text. It also returns an error
+// if a value contains itself, or if aliases make copies of more than MaxFile bytes. CheckAliases also checks strings
+// that contain YAML, because kustomize reads inline patches. A text that isn't YAML has no aliases.
 func CheckAliases(text []byte) error {
 	_, err := expand(text)
 	return err
@@ -71,8 +71,8 @@ func expand(text []byte) (*expansion, error) {
 	return e, e.text(text, 0)
 }
 
-// separators returns about the number of YAML nodes in a text, without parsing it. Each node begins or ends with one
-// of these characters.
+// separators estimates the number of YAML nodes in a text without parsing it. Each node begins or ends with one of
+// these characters.
 func separators(text []byte) (count int) {
 	for _, separator := range []string{"\n", ",", ":", "[", "{", "- "} {
 		count += bytes.Count(text, []byte(separator))
@@ -80,10 +80,10 @@ func separators(text []byte) (count int) {
 	return count
 }
 
-// nested is the depth of YAML in strings that kustomize reads: in a kustomization a transformer, in it a patch.
+// nested is the depth of YAML in strings that kustomize reads. A kustomization can contain a transformer with a patch.
 const nested = 2
 
-// expansion counts as go.yaml.in/yaml/v2 does, on which kubectl's decoder stands (decode.go).
+// expansion counts nodes as go.yaml.in/yaml/v2 does (decode.go). kubectl's decoder uses that package.
 type expansion struct {
 	size    int // of the copies that aliases make, in bytes
 	nodes   int // in these copies
@@ -161,8 +161,8 @@ func allowedAliases(decoded int) float64 {
 	return 0.99 - 0.89*float64(min(max(decoded, low), high)-low)/(high-low)
 }
 
-// Within returns the result of read, or the error of ctx if ctx ends first. read then goes on, because reading a pipe
-// can take forever.
+// Within returns the result of read. If ctx ends first, Within returns the error of ctx, but read continues in the
+// background, because reading a pipe can take forever.
 func Within(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	var text []byte
 	var err error
@@ -185,7 +185,7 @@ func ReadFile(path string) ([]byte, error) {
 	return read(file, err)
 }
 
-// ReadIn is ReadFile for a file below a directory. It returns an error if a link leads out of the directory.
+// ReadIn is like ReadFile, for a file below root. It returns an error if a link leads out of that directory.
 func ReadIn(root *os.Root, name string) ([]byte, error) {
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	return read(file, err)
@@ -219,11 +219,11 @@ func IsUTF16(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
 }
 
-// AsUTF8 returns a text, which can be UTF-16 (IsUTF16), without its byte order mark and with invalid bytes replaced, as
-// kubectl does.
+// AsUTF8 converts a text, which can be UTF-16 (IsUTF16), to UTF-8 as kubectl does. It removes the byte order mark and
+// replaces invalid bytes.
 func AsUTF8(text []byte) []byte {
 	decoded, _, err := transform.Bytes(unicode.BOMOverride(unicode.UTF8.NewDecoder()), text)
-	if err != nil { // half a character at the end of UTF-16, which the parser reports
+	if err != nil { // the text ends within a UTF-16 character, which the parser reports
 		return text
 	}
 	return decoded
