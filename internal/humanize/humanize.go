@@ -24,8 +24,8 @@ func Grouped[N int | int64](n N) string {
 	return digits
 }
 
-// ChanceOf returns a probability as people read it at a glance, with three digits at most: "0", "1 in 1.6e13",
-// "1 in 6.2 million", "0.0064%", "21.6%", "> 99.9%".
+// ChanceOf returns a probability that people understand at a glance, with three digits at most: "0", "1 in 1.6e13", "1
+// in 6.2 million", "0.0064%", "21.6%", "> 99.9%".
 func ChanceOf(p float64) string {
 	switch {
 	case p == 0:
@@ -44,10 +44,10 @@ func ChanceOf(p float64) string {
 	return trimmed(Significant(p*100)) + "%"
 }
 
-// Negligible is the text of Odds for a chance below one in 10^9.
+// Negligible is the text that Odds returns for a chance below 1 in 10^9.
 const Negligible = "–"
 
-// Odds returns a probability for a cell of a table.
+// Odds returns a probability as the text of a table cell.
 func Odds(p float64) string {
 	if p < 1e-9 {
 		return Negligible
@@ -76,8 +76,7 @@ func trimmed(number string) string {
 	return strings.TrimSuffix(strings.TrimRight(number, "0"), ".")
 }
 
-// Significant returns a number with two significant digits. Only a tiny or huge number has an
-// exponent.
+// Significant returns a number with two significant digits. Only a very small or very large number has an exponent.
 func Significant(x float64) string {
 	switch {
 	case x == 0:
@@ -94,7 +93,7 @@ func Significant(x float64) string {
 // exponents are written without a plus and zeros: 7.2e6, 6.7e-5.
 var exponents = strings.NewReplacer("e+0", "e", "e+", "e", "e-0", "e-")
 
-// Room returns a number of creates for people. A nil number is unbounded.
+// Room formats a number of creates. nil means that the number is unlimited.
 func Room(creates *int64) string {
 	if creates == nil {
 		return "unbounded"
@@ -113,10 +112,10 @@ func Count[N int | int64](n N, thing string) string {
 	return Grouped(n) + " " + thing
 }
 
-// mostNamed is the largest number of things that Few names.
+// mostNamed is the largest number of things that Few lists by name.
 const mostNamed = 5
 
-// Few returns the first things, and the number of the others.
+// Few returns the first things, and the number of the remaining things.
 func Few(things []string) string {
 	if len(things) <= mostNamed {
 		return strings.Join(things, ", ")
@@ -138,7 +137,7 @@ func In(thing, namespace string) string {
 	return thing + " in " + namespace
 }
 
-// Scope returns a resource type, or an API group for no type, with its namespace if it has one.
+// Scope returns a resource type, or an API group if resource is empty. It adds the namespace if there is one.
 func Scope(group, resource, namespace string) string {
 	if resource == "" {
 		return In(cmp.Or(group, "an unknown type"), namespace)
@@ -146,11 +145,11 @@ func Scope(group, resource, namespace string) string {
 	return In(Type(group, resource), namespace)
 }
 
-// Farthest is the largest distance at which two words are similar.
+// Farthest is the largest distance between two words that count as similar.
 const Farthest = 2
 
-// DidYouMean returns a question with the word that is most similar to a misspelled one, or "" if no word is
-// similar. If several are, it uses the first. The question has the prefix before the word.
+// DidYouMean returns a question with the word that is most similar to a misspelled word, or "" if no word is similar.
+// If several words are equally similar, it uses the first. In the question, the prefix is before the word.
 func DidYouMean(prefix, misspelled string, words []string) string {
 	nearest, best := "", min(Farthest, len(misspelled)/3)+1
 	for _, word := range words {

@@ -2,7 +2,7 @@ package humanize
 
 import "testing"
 
-// The distance is symmetric.
+// The distance from a to b is also the distance from b to a.
 func TestDistance(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -35,7 +35,7 @@ func TestDidYouMean(t *testing.T) {
 		want       string
 	}{
 		{"confgmaps", []string{"configmaps", "secrets"}, ". Did you mean --configmaps?"},
-		{"pots", []string{"pods", "ports"}, ". Did you mean --pods?"}, // the first of those that are as near
+		{"pots", []string{"pods", "ports"}, ". Did you mean --pods?"}, // the first of two equally similar words
 		{"pots", []string{"ports", "pods"}, ". Did you mean --ports?"},
 		{"jbos", []string{"pods", "jobs"}, ". Did you mean --jobs?"},
 		{"pots", []string{"pvs"}, ""}, // two errors in four bytes

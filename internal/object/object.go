@@ -1,5 +1,5 @@
-// Package object describes an object that the census has decoded: its name, owners and creator, and the name pool to
-// which it belongs. The package knows no server, and no format of responses.
+// Package object describes an object that the census has decoded, with its name, owners and creator, and the name pool
+// to which it belongs. The package reads no responses, and sends no requests.
 package object
 
 import (
@@ -13,29 +13,29 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// Object holds the fields that the census reads of one object.
+// Object holds those fields of an object that the census reads.
 type Object struct {
 	Namespace, Name string
-	// GenerateName ends after 4 KiB. Then a hash follows, so that GenerateName differs from all others, and from the
-	// prefixes that users name.
+	// GenerateName has at most 4 KiB of a longer generateName, followed by a hash. The hash makes it differ from all
+	// others, and from the prefixes that users name.
 	GenerateName string
 
 	Created int64 // Unix seconds, or 0 if unknown
 	Labels  map[string]string
-	Job     JobRef // of the labels, if decode.Options.Job is set
+	Job     JobRef // the Job in the labels, if decode.Options.Job is set
 
 	Deleted    int64 // when the deletion was requested, in Unix seconds, or 0 if unknown
 	Finalizers []string
 
 	Creator       Creator
-	HasCreationID bool // it has a creation ID, which can be empty
+	HasCreationID bool // the object has a creation ID, which can be empty
 	Identity
 
 	// Raw is the whole object in JSON if decode.Options.Raw is set. Raw is valid until visit returns.
 	Raw []byte
 }
 
-// Identity holds the fields that identify an object, and its owners.
+// Identity holds the fields that identify an object, and the object's owners.
 type Identity struct {
 	UID, ResourceVersion string
 
@@ -53,8 +53,8 @@ type Owner struct {
 // JobRef is the Job to which the labels of a Pod refer. Its fields can be empty.
 type JobRef struct{ Name, UID string }
 
-// Label reads a label. The Job controller sets each label twice. The labels without a prefix are older. Other labels
-// need no memory.
+// Label reads one label of a Pod. The Job controller sets each label of a Job twice, with and without a prefix. The
+// form without a prefix is older. Label ignores other labels, and allocates no memory for them.
 func (j *JobRef) Label(key, value []byte) {
 	switch string(key) {
 	case batchv1.JobNameLabel:
@@ -68,7 +68,7 @@ func (j *JobRef) Label(key, value []byte) {
 	}
 }
 
-// HasController reports whether an owner is the controller of the object.
+// HasController reports whether one of the owners is the controller of the object.
 func (o *Object) HasController() bool {
 	return slices.ContainsFunc(o.Owners, func(owner Owner) bool { return owner.Controller })
 }
@@ -89,20 +89,20 @@ type Creator struct {
 	Certain bool
 }
 
-// Naming is the origin of the names in a pool.
+// Naming describes how the names in a pool were made.
 type Naming string
 
-// Namings. They are the values of pkg/api/v1alpha1.
+// These are the values of Naming. pkg/api/v1alpha1 has the same values.
 const (
 	FromGenerateName Naming = "generateName"
-	ByClient         Naming = "client" // a client might have generated the name like a server
+	ByClient         Naming = "client" // a client might have generated the name as a server does
 	ByStem           Naming = "stem"   // the name ends in a number, a time, a hash or a revision
 	Fixed            Naming = "none"
 )
 
-// PoolOf returns the prefix of the pool to which an object belongs: the effective prefix of its generateName, its
-// stem, or its name without the last five characters. For Fixed, the object belongs to no pool, and the prefix is
-// empty.
+// PoolOf returns the prefix of the pool to which an object belongs. The prefix is the effective prefix of its
+// generateName, its stem, or its name without the last five characters. If naming is Fixed, the object belongs to no
+// pool, and the prefix is empty.
 func PoolOf(o *Object) (prefix string, naming Naming) {
 	if derive.GeneratedFrom(o.Name, o.GenerateName) {
 		return names.EffectivePrefix(o.GenerateName), FromGenerateName
@@ -117,7 +117,7 @@ func PoolOf(o *Object) (prefix string, naming Naming) {
 	return "", Fixed
 }
 
-// EachText calls visit with each text in a JSON value, and with each key.
+// EachText calls visit with each string in a JSON value, and with each key.
 func EachText(value any, visit func(text string)) {
 	switch v := value.(type) {
 	case string:

@@ -1,5 +1,5 @@
-// Package reference formats names of objects as kubectl does, so that the user can copy them into the next command.
-// The package knows only names and no objects.
+// Package reference formats names of objects as kubectl does, so that the user can copy them into the next command. The
+// package receives only names, and no objects.
 package reference
 
 import (
@@ -18,14 +18,13 @@ func Name(mapping *meta.RESTMapping, name string) string {
 	return schema.GroupResource{Group: kind.Group, Resource: strings.ToLower(kind.Kind)}.String() + "/" + name
 }
 
-// Argument returns the object as arguments of kubectl, job.batch/NAME -n NAMESPACE. A
-// cluster-scoped object has no namespace.
+// Argument returns the object in the form of kubectl's arguments, job.batch/NAME -n NAMESPACE. It adds no namespace for
+// a cluster-scoped object.
 func Argument(mapping *meta.RESTMapping, namespace, name string) string {
 	return In(Name(mapping, name), namespace)
 }
 
-// In returns the object with its namespace, if it has one, as arguments of
-// kubectl in a shell.
+// In returns the object as arguments for kubectl in a shell, with its namespace if it has one.
 func In(object, namespace string) string {
 	if namespace == "" {
 		return Quote(object)
@@ -33,23 +32,23 @@ func In(object, namespace string) string {
 	return Quote(object) + " -n " + Quote(namespace)
 }
 
-// plain matches text that a shell doesn't change.
+// plain matches text that needs no quotes in a shell.
 var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
-// atStart matches the beginning of a line with a workflow command. The runner of GitHub Actions executes
-// "::COMMAND" there.
+// atStart matches the beginning of a line that starts with "::". The runner of GitHub Actions executes a workflow
+// command there.
 var atStart = regexp.MustCompile(`^( *)::`)
 
-// RunnerCommand matches the beginning of a command that a CI system executes anywhere in a line: "##[" of GitHub
-// Actions, "##vso[" of Azure Pipelines, and "##teamcity[".
+// RunnerCommand matches the beginning of a command that a CI system executes even within a line. GitHub Actions uses
+// "##[", Azure Pipelines "##vso[", and TeamCity "##teamcity[".
 var RunnerCommand = regexp.MustCompile(`##(\w*\[)`)
 
-// LineCommand matches the beginning of a workflow command in a text. A runner executes it at the beginning of a line,
-// after white space of Unicode.
+// LineCommand matches the beginning of a workflow command in a text. A runner executes the command at the beginning of
+// a line, even after Unicode white space.
 var LineCommand = regexp.MustCompile(`(?m)^([\s\v\p{Z}\x{85}]*)::`)
 
-// Quote returns text as one word for a shell (bash, zsh, ksh) that is safe to print on a terminal
-// and in the log of a CI system. A name from a cluster can contain $(…), an escape sequence, or ##[…].
+// Quote returns text as one word for a shell (bash, zsh, ksh). The result is safe to print on a terminal and in the log
+// of a CI system. A name from a cluster can contain $(…), an escape sequence, or ##[…].
 func Quote(text string) string {
 	unsafe := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
 	switch {
@@ -61,7 +60,7 @@ func Quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// Words returns words for a shell.
+// Words quotes each word for a shell, and joins the words with spaces.
 func Words(words ...string) string {
 	var quoted []string
 	for _, word := range words {

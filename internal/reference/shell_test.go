@@ -28,7 +28,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// The runner of GitHub Actions leaves out white space of Unicode before a command.
+// The runner of GitHub Actions ignores Unicode white space before a command.
 func TestLineCommand(t *testing.T) {
 	for r := range rune(0x3001) {
 		if text := string(r) + "::a"; r != ':' && LineCommand.MatchString(text) != unicode.IsSpace(r) {

@@ -1,5 +1,5 @@
-// Package stem finds the part that many names have in common, if controllers and scripts have made the names by
-// appending a number, a time, a hash or a revision. The package knows only names. It knows no objects and no counts.
+// Package stem finds the common beginning of names that controllers and scripts make by appending a number, a time, a
+// hash or a revision. The package sees only names. It sees no objects and no counts.
 package stem
 
 import (
@@ -12,7 +12,7 @@ import (
 // Kind is a form of the end of a name.
 type Kind int
 
-// Kinds, in the order in which Of checks them.
+// These are the kinds in the order in which Of checks them.
 const (
 	None     Kind = iota
 	UUID          // 8-4-4-4-12 hexadecimal digits
@@ -26,13 +26,13 @@ const (
 
 // Stem is a name in two parts.
 type Stem struct {
-	// Prefix ends in "-" or ".", or for a Revision in "v" after one of these. It is empty for a name that is only a
-	// UUID, as those of Kyverno's reports and Longhorn's snapshots, which have nothing in common.
+	// Prefix ends in "-" or ".", or for a Revision in "v" after one of these characters. If the whole name is a UUID,
+	// Prefix is empty, as for Kyverno's reports and Longhorn's snapshots.
 	Prefix, End string
 	Kind        Kind
 }
 
-// Of returns the stem of a name. It is a function of the name alone. Kind is None if the name has no stem.
+// Of returns the stem of a name. It depends only on the name. Kind is None if the name has no stem.
 func Of(name string) Stem {
 	from := len(name) - uuidLength
 	if (from == 0 || from > 1 && separates(name[from-1])) && isUUID(name[from:]) {
@@ -55,7 +55,7 @@ func Of(name string) Stem {
 	return Stem{name[:from], name[from:], kind}
 }
 
-// Compare orders two names of one stem by number or time. The result is 0 if the ends say nothing about the order.
+// Compare orders two names of one stem by number or time. The result is 0 if the ends don't show an order.
 func Compare(x, y Stem) int {
 	if !x.ordered() || !y.ordered() {
 		return 0
@@ -141,8 +141,8 @@ func isUUID(text string) bool {
 // longestTime is the length of 2006-01-02-15-04-05.000000000z.
 const longestTime = 30
 
-// startOfTime returns the index at which a date, and perhaps a time, begins that ends the name. The index is 0 if
-// there is none.
+// startOfTime returns the index at which a date begins, if the name ends with this date or with a date and a time.
+// Otherwise the index is 0.
 func startOfTime(name string) int {
 	for from := max(2, len(name)-longestTime); from <= len(name)-len("20060102"); from++ {
 		if separates(name[from-1]) && isTime(name[from:]) {
@@ -152,9 +152,9 @@ func startOfTime(name string) int {
 	return 0
 }
 
-// isTime reports whether text is YYYY-MM-DD or YYYYMMDD, and perhaps a time of hours, minutes, seconds and
-// fractions. "t", "-" or "." can stand before the time, "-" and "." between its parts, "." before fractions, and
-// "z" after them.
+// isTime reports whether text is a date, YYYY-MM-DD or YYYYMMDD, that hours, minutes, seconds and fractions can follow.
+// The time can begin after "t", "-" or ".". Its parts can have "-" or "." between them, "." before the fractions, and
+// "z" at the end.
 func isTime(text string) bool {
 	r := reader{text}
 	r.number(4, 1970, 2199)
@@ -181,10 +181,10 @@ func isTime(text string) bool {
 	return r.rest == ""
 }
 
-// reader reads text from its beginning. After a failure, rest is text that no reader accepts.
+// reader reads text from its beginning. After a failure, rest is a text that no further step accepts.
 type reader struct{ rest string }
 
-// number reads a number of a length between two limits.
+// number reads a number with the given length. The number must be between least and most.
 func (r *reader) number(length, least, most int) {
 	if len(r.rest) < length {
 		r.rest = "!"
@@ -203,7 +203,7 @@ func (r *reader) number(length, least, most int) {
 	}
 }
 
-// skip skips one character of a set, and reports whether it was there.
+// skip skips one character if it is in set, and reports whether it did.
 func (r *reader) skip(set string) bool {
 	if r.rest == "" || strings.IndexByte(set, r.rest[0]) < 0 {
 		return false
