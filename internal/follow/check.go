@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 )
 
-// checks decide which objects can be followed. Missing permissions decide whether anything is created.
+// checks decides which objects of a run can be followed. If a permission is missing, the run creates nothing.
 type checks struct {
 	cluster Cluster
 	config  Config
@@ -25,7 +25,7 @@ type checks struct {
 	allowed map[request]bool
 }
 
-// request is a request for which the user needs permission.
+// request is a request that needs permission.
 type request struct {
 	verb      string
 	resource  schema.GroupVersionResource
@@ -38,14 +38,14 @@ func newChecks(cluster Cluster, config Config) checks {
 	}
 }
 
-// Awaits reports whether objects of a type are waited for.
+// Awaits reports whether a run waits for objects of this type.
 func (f *Follower) Awaits(mapping *meta.RESTMapping) bool {
 	return f != nil && (finished.ShowsResult(mapping.GroupVersionKind.GroupKind()) ||
 		len(f.config.For) > 0 && f.checks.hasStatus(mapping.Resource))
 }
 
-// Check returns why the wait for an object of the input could not succeed, in sentences about flags. The refusal is
-// empty if the wait can succeed. namespace is that of the create.
+// Check returns the reason why the wait for an object of the input can't succeed. The reason is whole sentences about
+// flags. It is empty if the wait can succeed. namespace is the namespace in which the run creates the object.
 func (f *Follower) Check(
 	ctx context.Context, mapping *meta.RESTMapping, namespace string, object *unstructured.Unstructured,
 ) (refusal string) {
@@ -75,7 +75,7 @@ func (c *checks) hasStatus(resource schema.GroupVersionResource) bool {
 	return len(c.cluster.Verbs(resource)) > 0
 }
 
-// restarts reports whether an object is a Pod that never finishes by itself. Since Kubernetes 1.34, a container can
+// restarts reports whether an object is a Pod that never finishes by itself. Since Kubernetes 1.34, each container can
 // have its own restartPolicy.
 func restarts(object *unstructured.Unstructured) bool {
 	if object.GroupVersionKind().GroupKind() != PodKind {
@@ -90,8 +90,8 @@ func restarts(object *unstructured.Unstructured) bool {
 	})
 }
 
-// permission returns a refusal unless the user has permission to watch the objects. Permission to get is enough if they
-// are few.
+// permission returns a refusal unless the user has permission to list and watch the objects. For few objects,
+// permission to get is enough.
 func (c *checks) permission(
 	ctx context.Context, resource schema.GroupVersionResource, namespace string, copies int,
 ) (refusal string) {

@@ -19,25 +19,24 @@ import (
 )
 
 const (
-	// MaxDeleting is the time limit of Delete. A call that takes no context, such as that of a credential plugin, can
-	// exceed it.
+	// MaxDeleting is the time limit of Delete. A credential plugin gets no context, so it can take longer.
 	MaxDeleting = 10 * time.Second
-	// deletesAtOnce is the number of objects that are deleted at the same time.
+	// deletesAtOnce is the number of concurrent deletions.
 	deletesAtOnce = 16
 )
 
 var errNotDeleted = fmt.Errorf("the server did not respond within %s", MaxDeleting)
 
-// Holders are the types whose deletion would delete objects of others, too.
+// Holders are the types whose deletion also deletes objects of other users.
 var Holders = map[schema.GroupResource]bool{
 	{Resource: "namespaces"}:                                               true,
 	{Group: "project.openshift.io", Resource: "projects"}:                  true,
 	{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}: true,
 }
 
-// Ours are the objects that Delete deletes, in no order: those that this run created, that hold no objects of others,
-// and that are not known to have finished. A finished object stays, because a later run with the key would create it
-// again.
+// Ours returns the objects that Delete deletes, in no order. This run created them, and they are not known to have
+// finished. A finished object stays, because otherwise a later run with the key would create it again. Types in Holders
+// are left out.
 func (f *Follower) Ours() []wait.Object {
 	if f == nil {
 		return nil
@@ -47,9 +46,9 @@ func (f *Follower) Ours() []wait.Object {
 	return slices.Collect(maps.Values(f.ours))
 }
 
-// Delete deletes Ours, and sends one end for each: Deleted if the object no longer exists, or will be gone when its
-// finalizers are, the result of an object that has finished, or Interrupted with an error. State and Ours then lack the
-// object as unfinished, unless there is an error.
+// Delete deletes Ours, and sends one Ended for each object. Its Result is Deleted, the result of an object that has
+// finished, or Interrupted with an error. Deleted can also mean that finalizers still hold the object. Without an
+// error, the object is no longer in Ours, and no longer unfinished in State.
 func (f *Follower) Delete() <-chan wait.Ended { return f.deletions(f.Ours()) }
 
 func (f *Follower) conclude(end wait.Ended) {
@@ -59,8 +58,8 @@ func (f *Follower) conclude(end wait.Ended) {
 	f.state.conclude(end)
 }
 
-// deletions deletes objects in the background, and closes the channel after the last end. An object with another UID is
-// left alone.
+// deletions deletes objects in the background, and closes the channel after the last Ended. If an object has another
+// UID, deletions doesn't delete it.
 func (f *Follower) deletions(objects []wait.Object) <-chan wait.Ended {
 	ends := make(chan wait.Ended, len(objects))
 	go func() {
@@ -88,7 +87,7 @@ func (f *Follower) deletions(objects []wait.Object) <-chan wait.Ended {
 	return ends
 }
 
-// deleteOne repeats a deletion until it has a final response.
+// deleteOne repeats a deletion until the server sends a final response.
 func (f *Follower) deleteOne(ctx context.Context, objects dynamic.ResourceInterface, o wait.Object) wait.Ended {
 	for retrier := apistatus.NewRetrier(apistatus.FirstPause, time.Second, MaxDeleting); ; {
 		end, err := f.deleteOnce(ctx, objects, o)
@@ -108,8 +107,8 @@ func (f *Follower) deleteOne(ctx context.Context, objects dynamic.ResourceInterf
 	}
 }
 
-// deleteOnce deletes an object if it has not finished since the wait. The DELETE has the version that was read, so it
-// can't delete an object that has finished in between, or that has replaced this one.
+// deleteOnce deletes an object if it has not finished since the wait. The DELETE has the resourceVersion that a GET
+// read. So it can't delete an object that has finished since then, or another object with the same name.
 func (f *Follower) deleteOnce(
 	ctx context.Context, objects dynamic.ResourceInterface, o wait.Object,
 ) (end wait.Ended, err error) {

@@ -23,7 +23,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-// server responds to the requests about a Job in their order. The last response repeats.
+// server responds to requests about one Job, in the order of responses. It repeats the last response.
 type server struct {
 	t         *testing.T
 	responses []string // a status and a body, "lost" or "hang"
@@ -58,7 +58,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	fakeapi.Respond(w, status, text)
 }
 
-// jobAs is a response with the Job a, as its UID and version are, and with a condition.
+// jobAs returns a response with the Job a, with this UID, version and condition.
 func jobAs(uid, version, condition string) string {
 	return fmt.Sprintf(`200 {"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"a","uid":%q,"resourceVersion":%q},"status":{"conditions":[{"type":%q,"status":"True"}]}}`,
 		uid, version, condition)
@@ -66,8 +66,8 @@ func jobAs(uid, version, condition string) string {
 
 const done = `200 {"kind":"Status","apiVersion":"v1","status":"Success"}`
 
-// A deletion is repeated until it has a final response. An object of another UID is left alone, and so is an object
-// that has finished since it was last seen.
+// Delete repeats a deletion until it gets a final response. It doesn't delete an object with another UID, or an object
+// that has finished since the wait.
 func TestDelete(t *testing.T) {
 	const (
 		conflict = `409 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409}`
@@ -125,7 +125,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// An object is deleted as soon as the server has responded, even if the caller has not taken the end yet.
+// An object counts as deleted once the server has responded, even if the caller has not read the Ended yet.
 func TestDeletedBeforeTheCallerKnows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{t: t, responses: []string{jobAs("a", "7", "Suspended"), done}}
@@ -141,8 +141,8 @@ func TestDeletedBeforeTheCallerKnows(t *testing.T) {
 	})
 }
 
-// An object that has finished without meeting --for has failed, and otherwise succeeded. Objects that the run doesn't wait for are deleted
-// also if they have finished.
+// A finished object has failed if it didn't meet --for, and otherwise succeeded. If the run doesn't wait for an object,
+// Delete deletes it even after it has finished.
 func TestDeleteWithConditions(t *testing.T) {
 	conditions := func(all ...bool) (conditions []wait.Condition) {
 		for _, met := range all {
@@ -171,8 +171,8 @@ func TestDeleteWithConditions(t *testing.T) {
 	}
 }
 
-// The state has no unfinished object that was deleted or has finished since, and no reason of its Pods. An earlier state
-// stays as it was.
+// A deleted or finished object is no longer unfinished in the state, and the state has no reason of its Pods. An
+// earlier copy of the state doesn't change.
 func TestConclude(t *testing.T) {
 	f := following(t, Config{}, "a", "b", "c", "d")
 	suspended := ended("a", wait.Interrupted)

@@ -1,6 +1,6 @@
-// Package follow does the work after the creates of a run: it waits for the objects, follows the logs of their Pods,
-// and finds out why the Pods don't run. Before the first create, it checks that the wait can succeed. The package gets
-// values, yields events, and never prints.
+// Package follow does the work after a run has created its objects: it waits for the objects, follows the logs of their
+// Pods, and explains why Pods don't run. Before the run creates an object, the package checks that the wait can
+// succeed. It never prints.
 package follow
 
 import (
@@ -26,42 +26,43 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 )
 
-// MaxExplained is the largest number of objects that get an Explained.
+// MaxExplained is the largest number of objects for which Run yields an Explained.
 const MaxExplained = 10
 
-// Config is how to follow the objects of a run.
+// Config configures a Follower.
 type Config struct {
-	// For are the conditions to wait for. If there are none, an object is done when it has finished.
+	// For has the conditions to wait for. Without conditions, the wait for an object ends when the object has finished.
 	For []wait.Condition
 	// Copies is the number of copies of each object without a name.
 	Copies int
-	// RunLabel is a label that can select objects of the run. It is empty for a run without a key.
+	// RunLabel is a label that can select the run's objects. Without a key, it is empty.
 	RunLabel, RunLabelValue string
-	// Timeout and RetryTimeout are those of wait.Config.
+	// Timeout and RetryTimeout have the same meaning as in wait.Config.
 	Timeout, RetryTimeout time.Duration
-	// KeepFinal sets Ended.Final.
+	// KeepFinal makes Ended events contain Final.
 	KeepFinal bool
-	// Logs is nil if no logs are read.
+	// Logs is nil if the run reads no logs.
 	Logs *Logs
-	// Deletes is the configuration of Delete, whose requests must outlive an interrupt, or nil if it isn't called.
+	// Deletes is the client configuration of Delete. Its requests must continue after an interrupt. nil means no
+	// Delete.
 	Deletes *rest.Config
 }
 
-// Logs is how to read logs. Several goroutines call Line and Event. If these block, only the streams of the logs wait.
+// Logs configures the logs. Several goroutines call Line and Event. If a call blocks, only log streams have to wait.
 type Logs struct {
 	Streams int // maximum number at a time
 	Line    func(c logs.Container, text []byte)
 	Event   func(logs.Event)
 }
 
-// Cluster reports the verbs of types and the permissions of the user. Several goroutines call Verbs.
+// Cluster reports the verbs of resource types and the user's permissions. Several goroutines call Verbs.
 type Cluster interface {
 	Verbs(resource schema.GroupVersionResource) []string
 	May(ctx context.Context, verb string, resource schema.GroupVersionResource, namespace string) bool
 }
 
-// Follower follows the objects of one run. Check can be called by one goroutine, and Add and then Run by another.
-// Awaits and State are for any goroutine. A nil Follower awaits nothing.
+// Follower follows the objects of one run. One goroutine can call Check. Another one can call Add, and then Run. Any
+// goroutine can call Awaits and State. A nil Follower waits for nothing.
 type Follower struct {
 	config  Config
 	checks  checks
@@ -81,8 +82,8 @@ type Follower struct {
 	arrived  chan struct{} // has an element if inbox has; closed after the last one
 }
 
-// New returns a follower that has no objects yet. The limit of each request must be one of restConfig's transport,
-// because restConfig.Timeout would end watches.
+// New returns a follower without objects. restConfig's transport must limit the time of each request, because
+// restConfig.Timeout would end watches.
 func New(cluster Cluster, restConfig *rest.Config, config Config) (f *Follower, err error) {
 	unlimited := rest.CopyConfig(restConfig)
 	unlimited.Timeout = 0
@@ -98,7 +99,7 @@ func New(cluster Cluster, restConfig *rest.Config, config Config) (f *Follower, 
 	return f, err
 }
 
-// State returns the present state.
+// State returns the current state.
 func (f *Follower) State() State {
 	if f == nil {
 		return State{}
@@ -114,7 +115,7 @@ func (f *Follower) State() State {
 	return s
 }
 
-// Created is an object that the server stores.
+// Created describes an object that is stored on the server.
 type Created struct {
 	Mapping         *meta.RESTMapping
 	Namespace, Name string
@@ -123,8 +124,8 @@ type Created struct {
 	Ours bool
 }
 
-// Add adds an object, and returns whether to wait for it. An object might have finished, or be suspended or deleted. A
-// watch from its version on would not report this, so the object then has no version.
+// Add adds an object, and reports whether Run waits for it. If the object might have finished, or might be suspended or
+// deleted, a watch from its version would not report this. Then the wait.Object has no version.
 func (f *Follower) Add(c Created) (o wait.Object, awaited bool) {
 	if f == nil {
 		return o, false
@@ -153,8 +154,8 @@ func (f *Follower) Add(c Created) (o wait.Object, awaited bool) {
 	return o, awaited
 }
 
-// Run follows the objects until all have ended, the time is over, or ctx ends. Run ends early if the caller stops the
-// iteration.
+// Run follows the objects until all have ended, until the time is over, or until ctx ends. It also ends if the caller
+// stops the iteration.
 func (f *Follower) Run(ctx context.Context) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		if f == nil || len(f.state.Objects) == 0 {
@@ -187,7 +188,7 @@ func (f *Follower) startLogs(ctx context.Context) *logs.Follower {
 	}, f.reasons.sources)
 }
 
-// wait queues the events of the wait, because the caller of Run can be slow. State has failures from then on.
+// wait queues the events of the wait, because the caller of Run can be slow. queue adds failures to State at once.
 func (f *Follower) wait(ctx context.Context) {
 	for event := range wait.Run(ctx, wait.Config{
 		Client: f.objects, For: f.config.For, KeepFinal: f.config.KeepFinal,
@@ -211,7 +212,7 @@ func (f *Follower) queue(event wait.Event) {
 	}
 }
 
-// takeAll yields the events of the wait, and the progress. takeAll returns false if the caller has stopped.
+// takeAll yields the events of the wait and the progress. It returns false if the caller stops the iteration.
 func (f *Follower) takeAll(ctx context.Context, yield func(Event) bool) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -295,7 +296,7 @@ func (f *Follower) change(now wait.Change) (before wait.Change) {
 	return before
 }
 
-// count counts the end of an object, and returns whether it gets an Explained.
+// count counts the end of an object, and reports whether Run yields an Explained for it.
 func (f *Follower) count(e wait.Ended, runsOn bool) bool {
 	f.change(wait.Change{Object: e.Object, Suspended: e.Status.Suspended})
 	f.mu.Lock()
@@ -314,7 +315,7 @@ func (f *Follower) count(e wait.Ended, runsOn bool) bool {
 	return false
 }
 
-// explain yields the reason why an object has ended without success, or holds it back until the last line of the logs.
+// explain yields the reason why an object ended without success. With logs, it keeps the reason until their last line.
 func (f *Follower) explain(ctx context.Context, e wait.Ended, yield func(Event) bool) bool {
 	explained := Explained{Ended: e}
 	if last, has := f.reasons.last[e.Object.UID]; has {
@@ -336,8 +337,8 @@ func (f *Follower) yieldExplained(ctx context.Context, e Explained, yield func(E
 	return more
 }
 
-// podsRemain reports whether a failed Job or Pod has logs that can be read, and the init container that failed, if any.
-// A Job deletes Pods that run at its end. A node deletes the containers of a Pod that it evicts.
+// podsRemain reports whether the logs of a failed Job or Pod still exist, and returns the failed init container, if
+// any. When a Job ends, it deletes its running Pods. When a node evicts a Pod, it deletes the Pod's containers.
 func (f *Follower) podsRemain(ctx context.Context, e wait.Ended) (remain bool, container string) {
 	owner, gone := f.owned.owner(e.Object.UID), e.Status.Reason == "DeadlineExceeded"
 	if !owner.Job {
@@ -352,7 +353,7 @@ func (f *Follower) podsRemain(ctx context.Context, e wait.Ended) (remain bool, c
 	return remain || err != nil, container
 }
 
-// end yields the events after the wait.
+// end yields the events that follow the wait.
 func (f *Follower) end(ctx context.Context, streams *logs.Follower, yield func(Event) bool) {
 	s := f.State()
 	if s.Unfinished() > 0 {

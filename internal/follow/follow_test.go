@@ -23,7 +23,7 @@ import (
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
-// cluster has no status subresource, and allows everything but the verbs in denied.
+// cluster is a Cluster without status subresources. It permits every verb that is not in denied.
 type cluster struct {
 	status bool
 	denied []string
@@ -68,13 +68,13 @@ func ended(name string, outcome wait.Result) wait.Ended {
 	return wait.Ended{Object: aJob(name), Result: outcome, Status: finished.Status{State: finished.Succeeded}}
 }
 
-// condition is the status of a Job with a condition.
+// condition returns the status of a Job with a condition.
 func condition(kind string) map[string]any {
 	return map[string]any{"status": map[string]any{"conditions": []any{map[string]any{"type": kind, "status": "True"}}}}
 }
 
-// The wait for an object begins at the version of the object, unless the object was found with a state that no watch
-// from that version on would report.
+// The wait for an object begins at the object's version. If the object already has a state that a watch would not
+// report, it has no version.
 func TestAdd(t *testing.T) {
 	suspended, nothing := map[string]any{"spec": map[string]any{"suspend": true}}, map[string]any{}
 	for name, test := range map[string]struct {
@@ -102,8 +102,8 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// The state has the number of unfinished objects with a fact, and the first fact. Each suspension and deletion is an
-// event.
+// The state counts the unfinished objects with a fact, and has the first fact. Run yields an event for each suspension
+// and each deletion.
 func TestFacts(t *testing.T) {
 	f := following(t, Config{}, "a", "b", "c")
 	b, c := f.state.Objects[1], f.state.Objects[2]
@@ -143,7 +143,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// A Job that fails deletes its Pods, and the reason before that is kept.
+// When a Job fails, it deletes its Pods. Run keeps the last reason from before the deletion.
 func TestReasonBeforeTheDeletion(t *testing.T) {
 	r := newReasons()
 	r.note([]pods.Reason{{Owner: &pods.Owner{UID: "a"}, Reason: "Unschedulable"}})
@@ -153,7 +153,7 @@ func TestReasonBeforeTheDeletion(t *testing.T) {
 	}
 }
 
-// Pods of a Job with a selector of its own don't have the label of their Job.
+// If a Job sets its own selector, its Pods don't have the Job's label.
 func TestManualSelector(t *testing.T) {
 	f := following(t, Config{Logs: &Logs{}})
 	job := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
@@ -168,7 +168,7 @@ func TestManualSelector(t *testing.T) {
 	}
 }
 
-// A container's own restartPolicy goes before that of its Pod.
+// A container's own restartPolicy overrides the restartPolicy of its Pod.
 func TestRestarts(t *testing.T) {
 	container := func(policy any) any { return map[string]any{"name": "c", "restartPolicy": policy} }
 	for _, test := range []struct {
@@ -191,8 +191,8 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// If a type has no status subresource, the server stores the status of the input. A status of a finished object would
-// then be the result of the wait.
+// If a type has no status subresource, the server stores the status from the input. If that status has finished, it
+// would be the result of the wait.
 func TestFinishedInput(t *testing.T) {
 	mapping := aJob("a").Mapping
 	for _, subresource := range []bool{true, false} {
@@ -213,8 +213,8 @@ func TestFinishedInput(t *testing.T) {
 	}
 }
 
-// A failure is in the state as soon as it is known, even if the caller is slow, until its Explained was handled. With
-// logs, that comes after all ends.
+// The state has a failure as soon as the wait reports it, even if the caller is slow. The failure stays until the
+// caller has handled its Explained. With logs, each Explained follows all ends.
 func TestFailures(t *testing.T) {
 	for _, logs := range []bool{false, true} {
 		config := Config{}
@@ -252,8 +252,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// The progress comes every second, and every 30 seconds for output without a terminal. Reasons are those of objects
-// that have not ended.
+// Run yields Progress every second, and every 30 seconds with Report. The reasons in the state belong to objects that
+// have not ended.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := following(t, Config{}, "a", "b")
@@ -295,8 +295,8 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// The logs of a failed Job or Pod can be read unless its Pods are deleted, or a node has deleted their containers. If an
-// init container has failed, the others have no logs.
+// A failed Job or Pod has logs, unless its Pods or their containers were deleted. If an init container has failed, the
+// other containers have no logs.
 func TestPodsRemain(t *testing.T) {
 	const ran, failedInit = `{"metadata":{"uid":"a"}}`, `{"metadata":{"uid":"a"},"spec":{"initContainers":[
 		{"name":"sidecar","restartPolicy":"Always"},{"name":"db"}]},"status":{"initContainerStatuses":[
@@ -330,7 +330,7 @@ func TestPodsRemain(t *testing.T) {
 	}
 }
 
-// The pause after a slow list is at most a minute, and after a slow failure it is as short as always.
+// After a slow list, the pause is at most a minute. After a slow failure, the pause is as short as usual.
 func TestPausesOfSlowLists(t *testing.T) {
 	for _, test := range []struct {
 		took, pause time.Duration
@@ -373,7 +373,7 @@ func TestPausesOfSlowLists(t *testing.T) {
 	}
 }
 
-// With permission to get, a wait is refused only if the copies are too many. Without it, each wait is.
+// With permission to get, Check refuses a wait only for too many copies. Without it, Check refuses each wait.
 func TestPermission(t *testing.T) {
 	for _, test := range []struct {
 		denied []string

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 )
 
-// JobKind and PodKind are the kinds whose Pods are followed.
+// JobKind and PodKind are the kinds for which a run follows Pods.
 var (
 	JobKind = schema.GroupKind{Group: "batch", Kind: "Job"}
 	PodKind = schema.GroupKind{Kind: "Pod"}
@@ -22,14 +22,14 @@ func hasPods(kind schema.GroupKind) bool { return kind == JobKind || kind == Pod
 
 func isJob(o wait.Object) bool { return o.Mapping.GroupVersionKind.GroupKind() == JobKind }
 
-// owned are the Pods of a run's objects.
+// owned has the Pods of a run's objects.
 type owned struct {
 	owners  []pods.Owner
 	several bool          // several containers can run
 	others  []wait.Object // the first objects of other kinds
 }
 
-// add adds an object. The input shows how many containers it can have.
+// add adds an object. The input shows how many containers the object can have.
 func (p *owned) add(o wait.Object, input *unstructured.Unstructured) {
 	if !hasPods(o.Mapping.GroupVersionKind.GroupKind()) {
 		if len(p.others) < MaxExplained {
@@ -62,7 +62,7 @@ func (p *owned) owner(uid apitypes.UID) (owner pods.Owner) {
 	return owner
 }
 
-// manualSelector returns the selector of a Job whose Pods don't get the label of their Job.
+// manualSelector returns the selector of a Job that sets its own. The Pods of such a Job don't have the Job's label.
 func manualSelector(object *unstructured.Unstructured) string {
 	if manual, _, _ := unstructured.NestedBool(object.Object, "spec", "manualSelector"); !manual {
 		return ""

@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// Pods are listed after pauses from the first to the longest.
+	// firstPending is the first pause between lists of Pods. The pauses grow up to longestPending.
 	firstPending, longestPending = 2 * time.Second, 10 * time.Second
-	// restOfTime is the length of a pause as a multiple of the duration of the list before it. restOfTime is large,
-	// because lists of many Pods are a load on the server.
+	// restOfTime is the length of a pause, as a multiple of the time that the last list took. It is large because lists
+	// of many Pods are a load on the server.
 	restOfTime = 20
-	// longestRest bounds such a pause.
+	// longestRest limits a pause of restOfTime.
 	longestRest = time.Minute
-	// reportEvery is the interval of events for output without a terminal.
+	// reportEvery is the interval of progress events for output without a terminal.
 	reportEvery = 30 * time.Second
-	// lastPending bounds the lists at the end of the wait.
+	// lastPending limits the time for lists at the end of the wait.
 	lastPending = 5 * time.Second
 )
 
-// reasons are why the Pods of a wait don't run or don't end. Only the goroutine of Run uses them, but for list.
+// reasons has the reasons why Pods don't run or don't end. Only Run's goroutine uses it, except for the method list.
 type reasons struct {
 	sources []pods.Source
 	now     []pods.Reason                // of objects that have not ended
@@ -39,7 +39,7 @@ func newReasons() reasons {
 	return reasons{last: map[apitypes.UID]pods.Reason{}, ended: map[apitypes.UID]bool{}}
 }
 
-// list lists the reasons repeatedly. list ends early if listing Pods is not allowed.
+// list finds the reasons repeatedly. It ends early if the user can't list Pods.
 func (r *reasons) list(ctx context.Context, client typedcore.CoreV1Interface) <-chan []pods.Reason {
 	sources, found := r.sources, make(chan []pods.Reason)
 	if len(sources) == 0 {
@@ -67,8 +67,8 @@ func (r *reasons) list(ctx context.Context, client typedcore.CoreV1Interface) <-
 	return found
 }
 
-// note records the reasons of a list, and returns those of objects that have not ended. If a Job ends, it deletes its
-// Pods, and then the reason before that explains more.
+// note records the reasons from a list, and returns those of unfinished objects. When a Job ends, it deletes its Pods.
+// Then note keeps the reason from before the deletion, because it explains more.
 func (r *reasons) note(all []pods.Reason) []pods.Reason {
 	deleted := map[apitypes.UID]bool{}
 	for _, reason := range all {
@@ -83,7 +83,7 @@ func (r *reasons) note(all []pods.Reason) []pods.Reason {
 	return r.now
 }
 
-// end keeps the reason of an object that has ended.
+// end keeps the last reason of an object whose wait has ended.
 func (r *reasons) end(uid apitypes.UID) []pods.Reason {
 	for _, reason := range r.now {
 		if reason.Owner.UID == uid && reason.Reason != pods.Terminating {
@@ -97,7 +97,7 @@ func (r *reasons) end(uid apitypes.UID) []pods.Reason {
 	return r.note(r.now)
 }
 
-// recheck lists the reasons a last time.
+// recheck finds the reasons for the last time.
 func (r *reasons) recheck(ctx context.Context, client typedcore.CoreV1Interface) []pods.Reason {
 	ctx, cancel := context.WithTimeout(ctx, lastPending)
 	defer cancel()
