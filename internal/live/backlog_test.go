@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
+	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
 // arrives applies an event about an object with the name and the prefix.
@@ -334,4 +336,33 @@ func TestSinceItsPoliteList(t *testing.T) {
 			t.Errorf("%d rows, want 2", len(rows))
 		}
 	})
+}
+
+// The memory of an object limits the memory of a watch of a million objects.
+func TestMemberMemory(t *testing.T) {
+	const objects = 200_000
+	k := newTestCounts()
+	inUse := func() int64 {
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapAlloc)
+	}
+	before := inUse()
+	k.beginSweep()
+	v := &visitor{store: &store{counts: k}}
+	for i := range objects {
+		prefix := fmt.Sprintf("run-%d-", i%2000)
+		_ = v.Visit(&object.Object{Namespace: "prod", Name: prefix + censustest.SuffixOf(i), GenerateName: prefix, Created: 1_790_000_000})
+	}
+	v.Commit()
+	k.replace(&listing{version: 1, objects: objects}, uncounted)
+	if each := (inUse() - before) / objects; each > 50 {
+		t.Errorf("an object takes %d bytes, want 50 at most", each)
+	} else {
+		t.Logf("%d bytes", each)
+	}
+	if row := k.rowsOf()["run-0-"]; row.Pool.Names != objects/2000 || !row.Followed {
+		t.Errorf("%d names, followed %v, want %d followed names", row.Pool.Names, row.Followed, objects/2000)
+	}
 }
