@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -39,31 +40,18 @@ var probabilities = map[string]bool{
 	"Policy.nextCreateFails":   true,
 }
 
-// enums are the string types with a fixed set of values.
-var enums = map[reflect.Type][]any{
-	reflect.TypeFor[v1alpha1.AttemptsSource](): {v1alpha1.SourceMetric, v1alpha1.SourceVersion, v1alpha1.SourceDefault, v1alpha1.SourceFlag, v1alpha1.SourceUnknown},
-	reflect.TypeFor[v1alpha1.CreateOutcome](): {
-		v1alpha1.CreateCreated, v1alpha1.CreateExists, v1alpha1.CreateRenamed, v1alpha1.CreateFailed, v1alpha1.CreateUnknown,
-		v1alpha1.CreateNotAttempted, v1alpha1.CreateDryRun,
-	},
-	reflect.TypeFor[v1alpha1.CreateResult](): {
-		v1alpha1.CreateSucceeded, v1alpha1.CreateHasFailed, v1alpha1.CreateUnfinished, v1alpha1.CreateDeleted, v1alpha1.CreateUnread,
-	},
-	reflect.TypeFor[v1alpha1.DuplicateGrade](): {v1alpha1.DuplicateConfirmed, v1alpha1.DuplicateLikely, v1alpha1.DuplicatePossible},
-	reflect.TypeFor[v1alpha1.LintLevel]():      {v1alpha1.LintError, v1alpha1.LintWarning, v1alpha1.LintNote},
-	reflect.TypeFor[v1alpha1.PruneReason](): {
-		v1alpha1.PruneTooYoung, v1alpha1.PruneNewest, v1alpha1.PruneNotFinished, v1alpha1.PruneJustFinished, v1alpha1.PruneUnknownEnd,
-		v1alpha1.PruneControlled, v1alpha1.PruneInUse, v1alpha1.PruneActive, v1alpha1.PruneBeingDeleted, v1alpha1.PruneNotGenerated,
-		v1alpha1.PruneNotOrphaned, v1alpha1.PruneUnknownAge, v1alpha1.PruneNotSelected, v1alpha1.PruneReplaced, v1alpha1.PruneGone,
-		v1alpha1.PruneChanged,
-	},
-	reflect.TypeFor[v1alpha1.PolicyName](): {v1alpha1.PolicyNone, v1alpha1.PolicyServer, v1alpha1.PolicyClient, v1alpha1.PolicyServerClient},
+// enums are the string types with a fixed set of values: their constants.
+var enums = []reflect.Type{
+	reflect.TypeFor[v1alpha1.AttemptsSource](), reflect.TypeFor[v1alpha1.CreateOutcome](), reflect.TypeFor[v1alpha1.CreateResult](),
+	reflect.TypeFor[v1alpha1.DuplicateGrade](), reflect.TypeFor[v1alpha1.LintLevel](), reflect.TypeFor[v1alpha1.PruneReason](),
+	reflect.TypeFor[v1alpha1.PolicyName](),
 }
 
 // generator generates schemas from Go types and their comments.
 type generator struct {
-	t        *testing.T
-	comments comments
+	t         *testing.T
+	comments  comments
+	constants map[string][]any // the values of the constants by their type
 }
 
 // schemaOf returns the schema of a kind.
@@ -75,8 +63,8 @@ func (g generator) schemaOf(kind reflect.Type) *jsonschema.Schema {
 			"kind":       {Const: constant(kind.Name()), Description: "The format."},
 		}},
 	}
-	for of, values := range enums {
-		special[of] = &jsonschema.Schema{Type: "string", Enum: values}
+	for _, of := range enums {
+		special[of] = &jsonschema.Schema{Type: "string", Enum: g.constants[of.Name()]}
 	}
 	schema, err := jsonschema.ForType(kind, &jsonschema.ForOptions{TypeSchemas: special})
 	if err != nil {
@@ -161,7 +149,7 @@ func fields(of reflect.Type) func(func(reflect.StructField) bool) {
 // The published schemas and the pages of docs/reference/formats follow from the types
 // of pkg/api/v1alpha1.
 func TestGenerated(t *testing.T) {
-	g := generator{t, readComments(t)}
+	g := readTypes(t)
 	for _, kind := range kinds {
 		of := reflect.TypeOf(kind)
 		schema := g.schemaOf(of)
@@ -305,25 +293,43 @@ func (c comments) of(owner reflect.Type, field string) string {
 	return ""
 }
 
-func readComments(t *testing.T) comments {
+// readTypes reads the source of pkg/api/v1alpha1.
+func readTypes(t *testing.T) generator {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(docs(), "..", "pkg", "api", "v1alpha1", "*.go"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)
 	}
-	found := comments{}
+	g := generator{t, comments{}, map[string][]any{}}
 	for _, path := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, declaration := range file.Decls {
-			if types, ok := declaration.(*ast.GenDecl); ok && types.Tok == token.TYPE {
-				found.add(types)
+			d, ok := declaration.(*ast.GenDecl)
+			if ok && d.Tok == token.TYPE {
+				g.comments.add(d)
+			}
+			if ok && d.Tok == token.CONST {
+				g.addConstants(d)
 			}
 		}
 	}
-	return found
+	return g
+}
+
+func (g generator) addConstants(constants *ast.GenDecl) {
+	for _, spec := range constants.Specs {
+		constant := spec.(*ast.ValueSpec)
+		if of, is := constant.Type.(*ast.Ident); is {
+			value, err := strconv.Unquote(constant.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				g.t.Fatal(err)
+			}
+			g.constants[of.Name] = append(g.constants[of.Name], value)
+		}
+	}
 }
 
 func (c comments) add(types *ast.GenDecl) {
