@@ -70,12 +70,10 @@ func status(code int, reason string, details string) func(http.ResponseWriter) {
 
 func respond(code int, body string) func(http.ResponseWriter) {
 	return func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "application/json")
 		if code == http.StatusTooManyRequests {
 			w.Header().Set("Retry-After", "3")
 		}
-		w.WriteHeader(code)
-		_, _ = io.WriteString(w, body)
+		fakeapi.Respond(w, code, body)
 	}
 }
 

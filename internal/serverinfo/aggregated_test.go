@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // An APIService is aggregated if it names a Service. For kube-apiserver's own APIs and custom
@@ -78,13 +79,11 @@ func TestUnavailable(t *testing.T) {
 func TestAskAgain(t *testing.T) {
 	status, body := http.StatusOK, services
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
 		if strings.HasSuffix(r.URL.Path, "/version") {
-			_, _ = w.Write([]byte(`{"gitVersion":"v1.36.0"}`))
+			fakeapi.Respond(w, http.StatusOK, `{"gitVersion":"v1.36.0"}`)
 			return
 		}
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(body))
+		fakeapi.Respond(w, status, body)
 	}))
 	defer host.Close()
 	server, err := Get(t.Context(), &rest.Config{Host: host.URL})
@@ -176,9 +175,7 @@ func TestUnanswered(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", "application/json")
-				w.WriteHeader(test.status)
-				_, _ = w.Write([]byte(test.body))
+				fakeapi.Respond(w, test.status, test.body)
 			}))
 			defer host.Close()
 			client, err := newClient(&rest.Config{Host: host.URL})

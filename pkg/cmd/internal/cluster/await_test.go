@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
@@ -53,7 +54,6 @@ func (b *comingBack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.asked = append(b.asked, r.URL.Path)
-	w.Header().Set("Content-Type", "application/json")
 	code := 0
 	switch {
 	case b.readyz != 0 && r.URL.Path == "/readyz":
@@ -62,11 +62,10 @@ func (b *comingBack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		code, b.responses = b.responses[0], b.responses[1:]
 	}
 	if code != 0 {
-		w.WriteHeader(code)
-		fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d}`, code)
+		fakeapi.Respond(w, code, fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d}`, code))
 		return
 	}
-	fmt.Fprint(w, `{"gitVersion":"v1.36.0","items":[]}`)
+	fakeapi.Respond(w, http.StatusOK, `{"gitVersion":"v1.36.0","items":[]}`)
 }
 
 // start starts the server, and returns a configuration for it.
