@@ -201,15 +201,22 @@ func TestPipelineSteps(t *testing.T) {
 	}
 }
 
-// runStep runs a script with a program that prints its arguments, in an empty directory.
-func runStep(t *testing.T, s step) (printed, dir string, failed bool) {
+// programs writes programs into a directory, and returns the directory.
+func programs(t *testing.T, texts map[string]string) (dir string) {
 	t.Helper()
-	bin := t.TempDir()
-	for name, text := range map[string]string{"kubectl-genname": "#!/bin/bash\n" + printsArguments + "\n", "script": s.script} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil {
+	dir = t.TempDir()
+	for name, text := range texts {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// runStep runs a script with a program that prints its arguments, in an empty directory.
+func runStep(t *testing.T, s step) (printed, dir string, failed bool) {
+	t.Helper()
+	bin := programs(t, map[string]string{"kubectl-genname": "#!/bin/bash\n" + printsArguments + "\n", "script": s.script})
 	command := exec.CommandContext(t.Context(), "/bin/sh", filepath.Join(bin, "script"))
 	command.Dir, command.Env = t.TempDir(), slices.Concat(os.Environ(), []string{"PATH=" + bin + ":" + os.Getenv("PATH")}, s.env)
 	out, err := command.CombinedOutput()
