@@ -119,9 +119,8 @@ func (b *bench) prepare(ctx context.Context, cp *controlplane.ControlPlane) (kub
 
 func (b *bench) kubeconfig() string { return filepath.Join(b.dir, "kubeconfig") }
 
-// sample runs a way once. If the section measures the load on the server, the server has just started. Otherwise its
-// garbage is collected. Otherwise a collection, which takes 0.2 s of a processor, would happen about once per 1,000
-// creates.
+// sample runs a way once. If the section measures the load on the server, the server has just started. Otherwise sample
+// collects its garbage, because a collection takes 0.2 s of a processor, and happens about once per 1,000 creates.
 func (b *bench) sample(ctx context.Context, cp *controlplane.ControlPlane, m measurement, way way, other kubernetes.Interface) (sample, error) {
 	if slices.ContainsFunc(m.columns, func(c column) bool { return c.title == growth.title }) {
 		if err := errors.Join(cp.Servers[0].Kill(), cp.Servers[0].Start(ctx)); err != nil {

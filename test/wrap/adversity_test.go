@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// An adversity is a program, and what happens to its requests. internal/intercept has those that don't depend on a real
+// An adversity is a program, and the fault of its requests. internal/intercept has those that don't depend on a real
 // server or on HTTP/2.
 type adversity struct {
 	name    string
