@@ -20,7 +20,7 @@ import (
 
 // background is a command that runs until stop is called.
 type background struct {
-	out, errOut transcript
+	out, errOut harness.Transcript
 	code        chan int
 	stop        context.CancelFunc
 }

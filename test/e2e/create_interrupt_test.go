@@ -66,11 +66,7 @@ func (p *process) signal(s syscall.Signal) {
 }
 
 func (p *process) printed() string {
-	text, err := os.ReadFile(p.stderr)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return harness.Printed(string(text))
+	return harness.Printed(harness.Read(p.t, p.stderr))
 }
 
 // prints waits for a text on stderr.

@@ -131,28 +131,23 @@ credentialPluginPolicy: DenyAll
 	u, shell := harness.User{T: t, Kubeconfig: kubeconfig, Context: t.Context()}, harness.NewShell(t, kubeconfig)
 	for _, args := range [][]string{{"version"}, {"audit"}, {"report", "jobs/x-"}, {"create", "-f", harness.File(t, "cm.yaml", configMap)}} {
 		r := u.Run(append(args, "--kuberc="+kuberc)...)
-		if r.Code != 1 || exists(ran) {
-			t.Errorf("%v: the plugin ran (%t): %+v", args, exists(ran), r)
+		if r.Code != 1 || harness.Exists(ran) {
+			t.Errorf("%v: the plugin ran (%t): %+v", args, harness.Exists(ran), r)
 		}
 	}
-	if u.Run("version"); !exists(ran) {
+	if u.Run("version"); !harness.Exists(ran) {
 		t.Error("without the policy the plugin does not run, so this test shows nothing")
 	}
 	_ = os.Remove(ran)
-	if completions(shell, "audit", "--kuberc="+kuberc, "-n", ""); exists(ran) {
+	if completions(shell, "audit", "--kuberc="+kuberc, "-n", ""); harness.Exists(ran) {
 		t.Error("the plugin ran for a completion")
 	}
 	harness.Eventually(t, func() error { // a busy machine may not get that far in time
-		if completions(shell, "audit", "-n", ""); !exists(ran) {
+		if completions(shell, "audit", "-n", ""); !harness.Exists(ran) {
 			return errors.New("without the policy no completion runs the plugin, so this test shows nothing")
 		}
 		return nil
 	})
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // All global flags of kubectl exist, with the same shorthands, defaults and help. The exceptions are the flags of

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -239,12 +238,8 @@ func TestDefaultTTL(t *testing.T) {
 	}
 	a := newAdmission(t, options...)
 	for _, variant := range []string{"default-ttl-warn.yaml", "default-ttl.yaml"} {
-		text, err := os.ReadFile(harness.Root + "examples/admission/" + variant)
-		if err != nil {
-			t.Fatal(err)
-		}
 		mutates := variant == "default-ttl.yaml"
-		a.put(text, 2)
+		a.put([]byte(harness.Read(t, harness.Root+"examples/admission/"+variant)), 2)
 		harness.Eventually(t, func() error {
 			if ttl, warned := a.ttl(t, 0); mutates && ttl == 0 || !mutates && !warned {
 				return fmt.Errorf("%s has no effect: TTL %d, %q", variant, ttl, a.warnings)

@@ -494,11 +494,7 @@ func TestRunnerCommands(t *testing.T) {
 // load reads a file of the repository.
 func load(t *testing.T, name string, into any) {
 	t.Helper()
-	text, err := os.ReadFile(harness.Root + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(text, into); err != nil {
+	if err := yaml.Unmarshal([]byte(harness.Read(t, harness.Root+name)), into); err != nil {
 		t.Fatal(err)
 	}
 }

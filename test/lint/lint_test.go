@@ -21,6 +21,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
@@ -62,11 +63,7 @@ func expect(t *testing.T, path, got string) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
+	if diff := cmp.Diff(harness.Read(t, path), got); diff != "" {
 		t.Errorf("not as %s has it (-want +got); -update writes it:\n%s", path, diff)
 	}
 }
@@ -117,12 +114,8 @@ func TestSARIF(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden, err := os.ReadFile("testdata/golden/sarif")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var log map[string]any
-	if err := json.Unmarshal(golden, &log); err != nil {
+	if err := json.Unmarshal([]byte(harness.Read(t, "testdata/golden/sarif")), &log); err != nil {
 		t.Fatal(err)
 	}
 	if err := resolved.Validate(log); err != nil {
@@ -143,11 +136,7 @@ func TestFingerprints(t *testing.T) {
 	}
 	repository(t)
 	before := fingerprints("-f", "deploy/jobs.yaml")
-	text, err := os.ReadFile("deploy/jobs.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile("deploy/jobs.yaml", append([]byte("# more\n\n"), text...), 0o644); err != nil {
+	if err := os.WriteFile("deploy/jobs.yaml", []byte("# more\n\n"+harness.Read(t, "deploy/jobs.yaml")), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir("deploy")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +23,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // serverMinor is the minor version of the control plane's servers.
@@ -198,16 +198,13 @@ func refusedByRules(object *unstructured.Unstructured) bool {
 // docs/reference/derived-names.md has exactly the rows of the table that the rule uses. "make -f lab/Makefile controllers" writes the
 // tables from the observed names of real controllers.
 func TestDerivedNames(t *testing.T) {
-	page, err := os.ReadFile("../../docs/reference/derived-names.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := strings.Count(string(page), "\n| ") - strings.Count(string(page), "\n| owner |")
+	page := harness.Read(t, harness.Root+"docs/reference/derived-names.md")
+	rows := strings.Count(page, "\n| ") - strings.Count(page, "\n| owner |")
 	if rows != len(derived.Table) {
 		t.Errorf("%d rows, and %d in the table", rows, len(derived.Table))
 	}
 	for _, row := range derived.Table {
-		if want := row.Cells() + " "; !strings.Contains(string(page), "\n"+want) || !strings.Contains(string(page), row.Source) {
+		if want := row.Cells() + " "; !strings.Contains(page, "\n"+want) || !strings.Contains(page, row.Source) {
 			t.Errorf("the page has not %q from %s", want, row.Source)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -151,16 +150,9 @@ func TestOutOfTime(t *testing.T) {
 // The first example of README prints what README shows.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	recorded, err := os.ReadFile("testdata/readme.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := os.ReadFile(harness.Root + "examples/migration.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := regexp.MustCompile(`--idempotency-key (\S+)`).FindStringSubmatch(string(recorded))[1]
-	result := create(t, "default", string(manifest), "--idempotency-key", key)
+	recorded, manifest := harness.Read(t, "testdata/readme.txt"), harness.Read(t, harness.Root+"examples/migration.yaml")
+	key := regexp.MustCompile(`--idempotency-key (\S+)`).FindStringSubmatch(recorded)[1]
+	result := create(t, "default", manifest, "--idempotency-key", key)
 	owner := theJob(t, "default")
 	p := podOf(t, owner)
 	t.Cleanup(func() { // for -count
@@ -176,10 +168,10 @@ func TestReadme(t *testing.T) {
 
 	command := "$ kubectl genname create -f migration.yaml --idempotency-key " + key + " --wait --logs\n"
 	first := <-result
-	again := <-create(t, "default", string(manifest), "--idempotency-key", key)
+	again := <-create(t, "default", manifest, "--idempotency-key", key)
 	got := command + first.Stdout + first.Stderr + command + again.Stdout + again.Stderr
-	got = strings.ReplaceAll(got, p.name, regexp.MustCompile(`pod/(\S+)/migrate`).FindStringSubmatch(string(recorded))[1])
-	if diff := cmp.Diff(string(recorded), got); diff != "" {
+	got = strings.ReplaceAll(got, p.name, regexp.MustCompile(`pod/(\S+)/migrate`).FindStringSubmatch(recorded)[1])
+	if diff := cmp.Diff(recorded, got); diff != "" {
 		t.Errorf("-recorded +got\n%s", diff)
 	}
 }

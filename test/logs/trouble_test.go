@@ -2,7 +2,6 @@ package logs
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -106,22 +104,16 @@ func writeMany(t *testing.T, path string, lines int) {
 // pipe is a stderr whose reader waits until it is opened.
 type pipe struct {
 	opened chan struct{}
-	mu     sync.Mutex
-	text   bytes.Buffer
+
+	harness.Transcript
 }
 
 func (p *pipe) Write(data []byte) (int, error) {
 	<-p.opened
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.Write(data)
+	return p.Transcript.Write(data)
 }
 
-func (p *pipe) String() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return harness.Printed(p.text.String())
-}
+func (p *pipe) String() string { return harness.Printed(p.Transcript.String()) }
 
 // execute runs create --wait --logs in this process. Nothing reads its stderr until it is opened.
 func execute(ctx context.Context, t *testing.T, config *rest.Config, namespace string) (out, errOut *pipe, code <-chan int) {

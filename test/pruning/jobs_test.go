@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -273,12 +272,8 @@ func readSaved(t *testing.T, dir string) map[types.UID]*batchv1.Job {
 		t.Fatal(err)
 	}
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
 		job := &batchv1.Job{}
-		if err := yaml.UnmarshalStrict(text, job); err != nil {
+		if err := yaml.UnmarshalStrict([]byte(harness.Read(t, path)), job); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
 		saved[job.UID] = job

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,11 +61,7 @@ func customTypes(t *testing.T, chosen func(customType) bool) (all []customType) 
 
 func read(t *testing.T, file string, into any) {
 	t.Helper()
-	data, err := os.ReadFile(harness.Root + file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(data, into); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(harness.Read(t, harness.Root+file)), into); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -176,12 +171,8 @@ func TestTektonTask(t *testing.T) {
 // install creates the CRD. Its webhook, which converts between versions, does not run.
 func (c customType) install(t *testing.T) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(c.dir, c.CRD))
-	if err != nil {
-		t.Fatal(err)
-	}
 	crd := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(data, &crd.Object); err != nil {
+	if err := yaml.Unmarshal([]byte(harness.Read(t, filepath.Join(c.dir, c.CRD))), &crd.Object); err != nil {
 		t.Fatal(err)
 	}
 	unstructured.RemoveNestedField(crd.Object, "spec", "conversion")

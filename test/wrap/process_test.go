@@ -219,17 +219,12 @@ func (p *process) do(t *testing.T) harness.Result {
 	return r
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // held makes the file ARRIVED when a create arrives, and holds it until there is a file RELEASE.
 func held(dir string) faultproxy.Fault {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_ = os.WriteFile(filepath.Join(dir, "ARRIVED"), nil, 0o600)
-			for r.Method == http.MethodPost && !exists(filepath.Join(dir, "RELEASE")) {
+			for r.Method == http.MethodPost && !harness.Exists(filepath.Join(dir, "RELEASE")) {
 				time.Sleep(10 * time.Millisecond)
 			}
 			next.ServeHTTP(w, r)
