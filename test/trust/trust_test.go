@@ -52,12 +52,12 @@ const (
 // The attacks are the rows of the page about the threat model.
 const (
 	isFirst    = "knows the key, and creates your object first"
-	takesName  = "knows the key, and takes a generated name"
-	takesFixed = "takes a fixed name"
-	copies     = "copies your label or ID to other objects"
-	replays    = "takes the name of your object after its deletion"
-	stages     = "reads your objects in another cluster with the same key, secret and namespace"
-	readsLog   = "reads a name in a log before the object exists"
+	takesName  = "knows the key, and creates another object with the generated name of your object"
+	takesFixed = "creates another object with the fixed name of your object"
+	copies     = "copies the label or the ID of your object to other objects"
+	replays    = "creates an object with the name of your object after its deletion"
+	stages     = "reads your objects in another cluster, where you use the same key, secret and namespace"
+	readsLog   = "reads the name of your object in a log before the object exists"
 )
 
 var (
