@@ -159,8 +159,8 @@ func TestGenerated(t *testing.T) {
 		}
 		compare(t, path(of.Name()), append(data, '\n'))
 		file := strings.ToLower(of.Name())
-		page := fmt.Sprintf("# %s\n\n%s\n\nThe table has all fields, and so does the [JSON Schema](../../schemas/v1alpha1/%s.json). "+
-			"The page [Output formats](../output-formats.md) has the rules for all fields.\n\n%s",
+		page := fmt.Sprintf("# %s\n\n%s\n\nThe table and the [JSON Schema](../../schemas/v1alpha1/%s.json) have the same fields. "+
+			"[Machine-readable output](../output-formats.md) explains null, absent fields, times and probabilities.\n\n%s",
 			of.Name(), schema.Description, file, table(t, schema))
 		compare(t, filepath.Join(docs(), "reference", "formats", file+".md"), []byte(page))
 	}

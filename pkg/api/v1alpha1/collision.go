@@ -6,16 +6,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// CollisionReport is the report of kubectl genname report. It has the probability that further creates fail, for each
-// prefix and number of creates.
+// CollisionReport is the report of kubectl genname report. For each prefix (the value of generateName) and each number
+// of further creates, it has the probability that creates fail. A create fails if all names that are tried exist
+// already.
 type CollisionReport struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// NamePool is the set of names that each prefix can have.
+	// NamePool describes the names that one prefix can have in one namespace and resource type.
 	NamePool NamePool         `json:"namePool"`
 	Server   CollisionServer  `json:"server"`
 	Verdict  CollisionVerdict `json:"verdict"`
-	// Items are the prefixes, each with every number of creates.
+	// Items are the forecasts, one for each prefix and each number of creates.
 	Items []CollisionItem `json:"items"`
 }
 
@@ -31,20 +32,20 @@ const (
 	CollisionFailing CollisionState = "failing"
 )
 
-// CollisionVerdict is the state of the prefixes: whether creates are likely to fail with the server's attempts.
+// CollisionVerdict describes how likely creates are to fail with the server's own retries.
 type CollisionVerdict struct {
-	// State is `ok` (each prefix has room for 1,000 creates or more), `risk` (a prefix has
-	// room for less) or `failing` (a prefix has no room: the probability that its next create
-	// fails is above --probability).
+	// State is `ok` if each prefix has a room of 1,000 creates or more, `risk` if a prefix has a smaller room, or
+	// `failing` if a prefix has no room. The room of a prefix is the number of creates until the probability that any
+	// of them has failed exceeds --probability.
 	State CollisionState `json:"state"`
-	// Risk is the number of prefixes whose state is risk.
+	// Risk is the number of prefixes that have a room of 1 to 999 creates.
 	Risk int `json:"risk"`
-	// Failing is the number of prefixes whose state is failing.
+	// Failing is the number of prefixes without room. Their next create fails with a probability above --probability.
 	Failing int `json:"failing"`
-	// AttemptsUnknown is the number of prefixes whose server makes an unknown number of
-	// attempts. The verdict assumes one attempt for them.
+	// AttemptsUnknown is the number of prefixes for which it is unknown how many names the server tries per create. The
+	// verdict assumes one attempt for them.
 	AttemptsUnknown int `json:"attemptsUnknown"`
-	// Closest is the prefix with the least room.
+	// Closest is the prefix with the smallest room.
 	Closest CollisionClosest `json:"closest"`
 }
 
@@ -52,8 +53,7 @@ type CollisionVerdict struct {
 // are empty if the report contacted no cluster.
 type CollisionClosest struct {
 	PrefixRef `json:",inline"`
-	// Room is the number of creates until the probability that any fails exceeds
-	// --probability.
+	// Room is the number of creates until the probability that any of them has failed exceeds --probability.
 	Room int64 `json:"room"`
 }
 
@@ -66,11 +66,11 @@ type CollisionServer struct {
 
 // NamePool is the set of names that one prefix can have in one namespace.
 type NamePool struct {
-	// AlphabetSize is the number of different characters in suffixes.
+	// AlphabetSize is the number of characters from which each random character of a name is picked.
 	AlphabetSize int `json:"alphabetSize"`
 	// SuffixLength is the number of random characters in a name.
 	SuffixLength int `json:"suffixLength"`
-	// Names is the size of the name pool: AlphabetSize to the power of SuffixLength.
+	// Names is the number of possible names, which is AlphabetSize to the power of SuffixLength.
 	Names int64 `json:"names"`
 }
 
@@ -79,14 +79,13 @@ type NamePool struct {
 type CollisionItem struct {
 	PrefixRef `json:",inline"`
 
-	// Existing is the number of names that exist.
+	// Existing is the number of names that exist under the prefix.
 	Existing int64 `json:"existing"`
 	// Creates is the number of further creates.
 	Creates int64 `json:"creates"`
-	// Policies are the retry policies: none, server, client and server+client, in this
-	// order.
+	// Policies are the forecasts for four retry policies: none, server, client and server+client, in this order.
 	Policies []Policy `json:"policies"`
-	// Churn is the forecast for the rate of --rate; null if you did not set the flag.
+	// Churn is the forecast for a steady rate of creates and deletes (--rate); null if you did not set the flag.
 	Churn *Churn `json:"churn"`
 }
 
@@ -131,16 +130,16 @@ type Policy struct {
 	Name PolicyName `json:"name"`
 	// Attempts is the number of attempts per create, including the first; null if unknown.
 	Attempts *int `json:"attempts"`
-	// NextCreateFails is the probability that the first of the creates fails.
+	// NextCreateFails is the probability that the next create fails.
 	NextCreateFails *float64 `json:"nextCreateFails"`
-	// AnyFails is the probability that any of the creates fails.
+	// AnyFails is the probability that at least one of the creates fails.
 	AnyFails *float64 `json:"anyFails"`
 	// AnyFailsLog10 is the decimal logarithm of AnyFails. It stays accurate if AnyFails is
 	// too small for a float64. It is null if no create can fail.
 	AnyFailsLog10 *float64 `json:"anyFailsLog10"`
-	// ExpectedFailures is the mean number of failures, if failed creates are not repeated.
+	// ExpectedFailures is the mean number of creates that fail, if failed creates are not repeated.
 	ExpectedFailures *float64 `json:"expectedFailures"`
-	// Room is the number of creates until AnyFails exceeds a probability.
+	// Room is the largest number of creates for which AnyFails is at most --probability.
 	Room *Room `json:"room"`
 }
 
@@ -148,20 +147,20 @@ type Policy struct {
 type Room struct {
 	// Probability is the value of --probability.
 	Probability float64 `json:"probability"`
-	// Creates is the number of creates; null if unlimited.
+	// Creates is the largest number of creates; null if unlimited.
 	Creates *int64 `json:"creates"`
 }
 
 // Churn is the forecast for a steady number of objects over a time: as many deletions as
 // creates, at random times (a Poisson process).
 type Churn struct {
-	// CreatesPerDay is the value of --rate.
+	// CreatesPerDay is the value of --rate, which is the number of creates and also of deletes per day.
 	CreatesPerDay float64 `json:"createsPerDay"`
 	// Days is the value of --over, in days of 24 hours.
 	Days float64 `json:"days"`
-	// Creates is the number of creates: CreatesPerDay times Days.
+	// Creates is the number of creates in this time, which is CreatesPerDay times Days.
 	Creates float64 `json:"creates"`
-	// Policies are the forecasts for the policies of the item, in the same order.
+	// Policies are the forecasts for the four retry policies, in the order of items[].policies.
 	Policies []ChurnPolicy `json:"policies"`
 }
 
@@ -177,16 +176,16 @@ func (c *Churn) Policy(name PolicyName) *ChurnPolicy {
 // ChurnPolicy is the forecast of a churn under one retry policy. If attempts is null, all
 // fields that depend on it are null.
 type ChurnPolicy struct {
-	// Name is the name of the policy.
+	// Name is the name of the retry policy: `none`, `server`, `client` or `server+client`.
 	Name PolicyName `json:"name"`
 	// Attempts is the number of attempts per create; null if unknown.
 	Attempts *int `json:"attempts"`
-	// FailuresPerDay is the mean number of failures per day.
+	// FailuresPerDay is the mean number of creates that fail per day.
 	FailuresPerDay *float64 `json:"failuresPerDay"`
-	// DaysToFirstFailure is the mean number of days until the first create fails; null if
-	// no create can fail, or if the number is too large for a float64.
+	// DaysToFirstFailure is the mean number of days until a create fails for the first time; null if no create can
+	// fail, or if the number is too large for a float64.
 	DaysToFirstFailure *float64 `json:"daysToFirstFailure"`
-	// AnyFails is the probability that any create in that time fails.
+	// AnyFails is the probability that at least one create fails in the time of --over.
 	AnyFails *float64 `json:"anyFails"`
 	// AnyFailsLog10 is the decimal logarithm of AnyFails; null if no create can fail.
 	AnyFailsLog10 *float64 `json:"anyFailsLog10"`

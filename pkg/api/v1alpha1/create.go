@@ -1,12 +1,16 @@
 package v1alpha1
 
-// CreateLine is one line of kubectl genname create -o jsonl. Each object gets a line with its outcome as soon as the
-// outcome is known. With --wait, it also gets a second line, which has the result and no outcome.
+// CreateLine is one line of kubectl genname create -o jsonl. As soon as the outcome of a create is known, the command
+// prints a line with the outcome. With --wait, it prints a second line for each object, with the result of the object
+// instead of the outcome.
 type CreateLine struct {
-	// Outcome is how the create ended: Created, Exists, Renamed (by a webhook or policy), Failed, Unknown,
-	// NotAttempted or DryRun.
+	// Outcome is how the create ended: Created, Exists (an earlier run with the same key created the object), Renamed
+	// (a webhook or policy changed the name, which is a failure), Failed, Unknown (the object might exist),
+	// NotAttempted (the command ended before it sent the object) or DryRun. It is absent in a line with a result.
 	Outcome CreateOutcome `json:"outcome,omitempty"`
-	// Result is how the wait ended: Succeeded, Failed, Unfinished, Deleted or Unknown.
+	// Result is how the wait ended: Succeeded, Failed, Unfinished (the object had not finished), Deleted (the object
+	// was deleted before its result was known) or Unknown (the object could not be read). It is absent in a line with
+	// an outcome.
 	Result CreateResult `json:"result,omitempty"`
 	// APIVersion is the apiVersion of the object.
 	APIVersion string `json:"apiVersion"`
@@ -14,11 +18,11 @@ type CreateLine struct {
 	Kind string `json:"kind"`
 	// Namespace is the namespace of the object.
 	Namespace string `json:"namespace,omitempty"`
-	// Name is the name of the object, or the name that was sent last.
+	// Name is the name of the object. If the object was not created, it is the last name that the command sent.
 	Name string `json:"name,omitempty"`
-	// GenerateName is the generateName of the input. A line with a result has none.
+	// GenerateName is the generateName of the input; absent in a line with a result.
 	GenerateName string `json:"generateName,omitempty"`
-	// UID is the UID of an object that exists.
+	// UID is the UID of the object, if the object exists.
 	UID string `json:"uid,omitempty"`
 	// Error is the reason why the create failed, why its outcome is unknown, or why the object differs from the input.
 	Error string `json:"error,omitempty"`

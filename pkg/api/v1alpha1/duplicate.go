@@ -19,92 +19,93 @@ const (
 	DuplicatePossible DuplicateGrade = "possible"
 )
 
-// DuplicateReport is the report of kubectl genname duplicates. The objects of each group were probably meant to be one
-// object.
+// DuplicateReport is the report of kubectl genname duplicates. It has groups of objects that were probably meant to be
+// one object.
 type DuplicateReport struct {
 	metav1.TypeMeta `json:",inline"`
 
 	Metadata ReportMetadata   `json:"metadata"`
 	Scope    DuplicateScope   `json:"scope"`
 	Summary  DuplicateSummary `json:"summary"`
-	// Items are the groups: confirmed ones first, then likely ones, then possible ones.
+	// Items are the groups. Confirmed groups come first, then likely groups, then possible groups.
 	Items []DuplicateItem `json:"items"`
-	// Skipped are the types that could not be read, and why.
+	// Skipped are the resource types that the command did not read, and why.
 	Skipped []Skipped `json:"skipped"`
-	// Complete is false if a type could not be read, or if there is a gate and
-	// summary.inconsistent has a type. Types that you can't list do not
-	// matter unless you named a type, or can't list any.
+	// Complete is true if the command read everything that you asked for. Resource types that you have no permission to
+	// list make it false only if you named a type, or if you can't list any type. With --fail-above-count, an entry in
+	// summary.inconsistent makes it false, too.
 	Complete bool `json:"complete"`
-	// Gate is the gate of --fail-above-count, or null.
+	// Gate is the limit of --fail-above-count; null without the flag.
 	Gate *DuplicateGate `json:"gate"`
 }
 
-// DuplicateScope is the scope of the comparison.
+// DuplicateScope holds the options that determine which objects the command compares.
 type DuplicateScope struct {
-	// AllNamespaces is true if all namespaces were read.
+	// AllNamespaces is true if the command read all namespaces.
 	AllNamespaces bool `json:"allNamespaces"`
-	// Namespace is the namespace that was read; empty for all.
+	// Namespace is the namespace that the command read; empty for all.
 	Namespace string `json:"namespace"`
-	// Resources are the types whose objects were compared, as RESOURCE.GROUP.
+	// Resources are the resource types whose objects the command compared, as RESOURCE.GROUP.
 	Resources []string `json:"resources"`
 	// LabelSelector is the value of --selector; empty for all objects.
 	LabelSelector string `json:"labelSelector"`
-	// WithinSeconds is the longest time between the creation of one object of a group
-	// and the next.
+	// WithinSeconds is the value of --within in seconds, which is the longest time between an object of a group and the
+	// next object of the group.
 	WithinSeconds float64 `json:"withinSeconds"`
-	// Since is the time before which objects were not compared.
+	// Since is the time that --since determines. The command compared only objects that were created after this time.
 	Since metav1.Time `json:"since"`
 }
 
-// DuplicateSummary has the numbers of objects that were read, and of groups that were found.
+// DuplicateSummary holds the numbers of objects that the command read, and of groups that it found.
 type DuplicateSummary struct {
-	// ResourceTypes is the number of types that were read.
+	// ResourceTypes is the number of resource types that the command read.
 	ResourceTypes int `json:"resourceTypes"`
-	// Objects is the number of objects whose metadata was read.
+	// Objects is the number of objects whose metadata the command read.
 	Objects int64 `json:"objects"`
-	// Recent is the number of these objects that were created since scope.since.
+	// Recent is the number of these objects that were created after scope.since.
 	Recent int64 `json:"recent"`
-	// Compared is the number of objects that were read whole.
+	// Compared is the number of objects that the command read completely, to compare their content.
 	Compared int64 `json:"compared"`
-	// Confirmed is the number of confirmed groups.
+	// Confirmed is the number of groups with the grade confirmed.
 	Confirmed int64 `json:"confirmed"`
-	// Likely is the number of likely groups.
+	// Likely is the number of groups with the grade likely.
 	Likely int64 `json:"likely"`
-	// Possible is the number of possible groups.
+	// Possible is the number of groups with the grade possible.
 	Possible int64 `json:"possible"`
 	// Proposed is the number of objects that -o name prints.
 	Proposed int64 `json:"proposed"`
-	// Seconds is how long the search took.
+	// Seconds is the duration of the search, in seconds.
 	Seconds float64 `json:"seconds"`
-	// Inconsistent are the types, as RESOURCE.GROUP, whose list has pages of different states, so
-	// that groups might be missing.
+	// Inconsistent are the resource types, as RESOURCE.GROUP, whose list has pages from different times. Groups of
+	// these types might be missing.
 	Inconsistent []string `json:"inconsistent"`
 }
 
 // DuplicateItem is one group of equal objects.
 type DuplicateItem struct {
-	// Grade is how much evidence there is.
+	// Grade is how strong the evidence is that the objects of the group were meant to be one object.
 	Grade DuplicateGrade `json:"grade"`
-	// Reason is why a group is only possible, and empty for the others: moreThanTwo,
-	// otherGroups (of the same owner), replicas (of a workload controller),
-	// noFieldManager (managedFields are missing), unreferenced (nothing refers to them),
-	// bothReferenced, creators (several), unread (references could not be read).
+	// Reason is why the grade is only possible: moreThanTwo (more than two objects), otherGroups (the owner has other
+	// groups), replicas (a workload controller owns the objects), noFieldManager (managedFields are missing),
+	// unreferenced (nothing refers to the objects), bothReferenced (something refers to each object), creators (several
+	// field managers created the objects) or unread (some references could not be read). It is empty for the other
+	// grades.
 	Reason    string `json:"reason"`
 	PrefixRef `json:",inline"`
-	// Owners are the owners of all objects, as KIND.GROUP/NAME.
+	// Owners are the owners that all objects of the group have, as KIND.GROUP/NAME.
 	Owners []string `json:"owners"`
-	// Fields is the number of equal fields that the creating manager owns, or 0 without
-	// managedFields.
+	// Fields is the number of fields that the creator of the objects set, and that are equal; 0 if managedFields are
+	// missing.
 	Fields int `json:"fields"`
-	// Compared are the top-level fields that contain the equal fields.
+	// Compared are the top-level fields whose values the command compared, like spec.
 	Compared []string `json:"compared"`
-	// StatusDiffers are the fields of status in which the objects differ.
+	// StatusDiffers are the fields of status whose values differ between the objects.
 	StatusDiffers []string `json:"statusDiffers"`
-	// ReferencesRead is false if something that may refer to the objects was not read. Then
-	// no object is proposed. References are read for confirmed and likely groups, and for
-	// those that might have been.
+	// ReferencesRead is true if the command read all objects that might refer to the objects of the group. The command
+	// does so only for groups that can be confirmed or likely. If the value is false, -o name prints no object of the
+	// group.
 	ReferencesRead bool `json:"referencesRead"`
-	// Objects are the members, the oldest first.
+	// Objects are the objects of the group, the oldest first.
 	Objects []DuplicateObject `json:"objects"`
 }
 
@@ -112,36 +113,36 @@ type DuplicateItem struct {
 type DuplicateObject struct {
 	// Name is the object's name.
 	Name string `json:"name"`
-	// UID is the object's UID, or empty if it is no UUID.
+	// UID is the object's UID; empty if the value is not a valid UUID.
 	UID string `json:"uid"`
 	// Created is the object's creationTimestamp.
 	Created metav1.Time `json:"created"`
-	// Creator is the field manager that created the object, or empty if that is unknown.
+	// Creator is the field manager that created the object; empty if unknown.
 	Creator string `json:"creator"`
-	// State is the object's state in one word, or empty if its status has none.
+	// State is the object's state in one word; empty if the status of the object has no state.
 	State string `json:"state"`
-	// ReferredBy are up to ten references to the object: owners and Pods that have its name
-	// in a field outside of metadata, and the types of the objects that it owns.
+	// ReferredBy are up to ten references to the object. They are owners and Pods that have the object's name in a
+	// field outside of metadata, and types of objects that the object owns.
 	ReferredBy []DuplicateReference `json:"referredBy"`
-	// Proposed is true if -o name prints the object. It is at least two minutes old, and at
-	// least two seconds younger than the other object of its pair. Nothing refers to it, and
-	// the owner of the pair names the other object.
+	// Proposed is true if -o name prints the object. The object then is at least two minutes old, and at least two
+	// seconds younger than the other object of the group. Nothing refers to the object, and the spec of the owner has
+	// the name of the other object.
 	Proposed bool `json:"proposed"`
 }
 
 // DuplicateReference is something that refers to an object.
 type DuplicateReference struct {
-	// Object is the owner or the Pod that names the object, as KIND.GROUP/NAME, or empty.
+	// Object is the owner or the Pod that has the name of the object, as KIND.GROUP/NAME; empty if Resource is set.
 	Object string `json:"object"`
-	// Resource is the type of objects that the object owns, as RESOURCE.GROUP, or empty.
+	// Resource is a type of objects that the object owns, as RESOURCE.GROUP; empty if Object is set.
 	Resource string `json:"resource"`
 }
 
-// DuplicateGate is the gate of --fail-above-count.
+// DuplicateGate is the limit of --fail-above-count.
 type DuplicateGate struct {
-	// FailAboveCount is the largest number of confirmed and likely groups that passes.
+	// FailAboveCount is the value of --fail-above-count.
 	FailAboveCount int64 `json:"failAboveCount"`
-	// Exceeded is true if there are more such groups.
+	// Exceeded is true if more groups than FailAboveCount are confirmed or likely.
 	Exceeded bool `json:"exceeded"`
 }
 

@@ -17,36 +17,36 @@ const (
 	LintNote LintLevel = "note"
 )
 
-// LintReport lists the findings in manifests.
+// LintReport is the report of kubectl genname lint. It has the findings in manifests.
 type LintReport struct {
 	metav1.TypeMeta `json:",inline"`
 
 	Summary LintSummary `json:"summary"`
-	// Items are the findings, by file, line and column, without the disabled ones.
+	// Items are the findings that are not disabled, ordered by file, line and column.
 	Items []LintItem `json:"items"`
-	// Disabled are the findings that a comment or an annotation disables.
+	// Disabled are the findings that a comment, an annotation or the file of --baseline disables.
 	Disabled []LintDisabled `json:"disabled"`
-	// Unreadable are the files and documents that can't be read.
+	// Unreadable are the files and documents that lint can't read.
 	Unreadable []LintUnreadable `json:"unreadable"`
-	// SkippedFiles are the files in directories that are not checked.
+	// SkippedFiles are the files in directories that lint does not check.
 	SkippedFiles []LintSkipped `json:"skippedFiles"`
 }
 
-// LintSummary has the numbers of files, objects and findings.
+// LintSummary holds the numbers of files, objects and findings.
 type LintSummary struct {
 	// Files is the number of files with Kubernetes objects.
 	Files int `json:"files"`
 	// Objects is the number of objects. Each member of a List counts as one object.
 	Objects int `json:"objects"`
-	// Skipped is the number of files in directories that are not checked.
+	// Skipped is the number of files in directories that lint does not check.
 	Skipped int `json:"skipped"`
-	// Exported is the number of objects with metadata.resourceVersion, which are not
-	// checked.
+	// Exported is the number of objects that lint does not check, because they have metadata.resourceVersion, which
+	// only a server sets.
 	Exported int `json:"exported"`
-	// Placeholders is the number of objects with a variable in their name. The length
-	// and the letters of the name are not checked.
+	// Placeholders is the number of objects whose name or generateName has a variable, like ${NAME}. Lint does not
+	// check the length and the characters of these names.
 	Placeholders int `json:"placeholders"`
-	// Findings is the number of items of each level.
+	// Findings are the numbers of findings that are not disabled, by level.
 	Findings LintFindings `json:"findings"`
 }
 
@@ -54,7 +54,7 @@ type LintSummary struct {
 type LintDisabled struct {
 	LintItem `json:",inline"`
 
-	// Reason is the reason in the comment or the annotation.
+	// Reason is the reason that the comment or the annotation gives, or "in the baseline".
 	Reason string `json:"reason"`
 }
 
@@ -80,28 +80,28 @@ const (
 type LintSkipped struct {
 	// File is the path of the file as you gave it.
 	File string `json:"file"`
-	// Reason is the reason why it is not checked.
+	// Reason is the reason why lint does not check the file.
 	Reason LintSkipReason `json:"reason"`
 }
 
 // LintUnreadable is a file, or a document of a file, that can't be read.
 type LintUnreadable struct {
-	// File is the file as it was named, or - for stdin.
+	// File is the path of the file as you gave it; - for stdin.
 	File string `json:"file"`
-	// Line is the line of the document, from 1, or 0 if the whole file can't be read.
+	// Line is the first line of the document, starting at 1; 0 if lint can't read the whole file.
 	Line int `json:"line"`
-	// Message is the reason.
+	// Message is the reason why lint can't read the file or document.
 	Message string `json:"message"`
 }
 
 // LintFindings is the number of findings by level.
 type LintFindings struct {
-	// Error is the number of errors: the server refuses the create, or the object
-	// does not work.
+	// Error is the number of findings of the level error: the server refuses the create, or the object does not work.
 	Error int `json:"error"`
-	// Warning is the number of warnings: the create fails under some conditions, or the object fails later.
+	// Warning is the number of findings of the level warning: the create fails under some conditions, or the object
+	// fails later.
 	Warning int `json:"warning"`
-	// Note is the number of notes: a field does not do what it seems to do.
+	// Note is the number of findings of the level note: a field does not do what it seems to do.
 	Note int `json:"note"`
 }
 
@@ -109,11 +109,11 @@ type LintFindings struct {
 type LintItem struct {
 	// Rule is the name of the rule, as in --explain and docs/rules.
 	Rule string `json:"rule"`
-	// Level is the severity.
+	// Level is the severity of the finding.
 	Level LintLevel `json:"level"`
 	// Message is the problem and its reason.
 	Message string `json:"message"`
-	// Help is how to fix it.
+	// Help is how to fix the problem.
 	Help string `json:"help"`
 	// File is the path of the file as you gave it; - for stdin.
 	File string `json:"file"`
@@ -121,21 +121,22 @@ type LintItem struct {
 	Line int `json:"line"`
 	// Column is the column of the field in characters, starting at 1.
 	Column int `json:"column"`
-	// Object is the object with the field.
+	// Object is the object that has the field.
 	Object LintObject `json:"object"`
-	// Related are other objects that the finding is about. The finding itself is at the first object.
+	// Related are the other objects, if the finding is about several objects. The finding's file, line and column are
+	// those of the first object.
 	Related []LintPlace `json:"related"`
 }
 
 // LintPlace is the place of an object that a finding is about.
 type LintPlace struct {
-	// File is the file as it was named, or - for stdin.
+	// File is the path of the file as you gave it; - for stdin.
 	File string `json:"file"`
-	// Line is the line of the object's generateName, from 1.
+	// Line is the line of the object's generateName, starting at 1.
 	Line int `json:"line"`
-	// Column is the column of the object's generateName in characters, from 1.
+	// Column is the column of the object's generateName in characters, starting at 1.
 	Column int `json:"column"`
-	// Object is the object.
+	// Object is the related object.
 	Object LintObject `json:"object"`
 	// About is how the object is related to the finding, in a few words.
 	About string `json:"about"`
@@ -149,11 +150,11 @@ type LintObject struct {
 	Version string `json:"version"`
 	// Kind is the kind of the object.
 	Kind string `json:"kind"`
-	// Namespace is metadata.namespace, or empty.
+	// Namespace is the value of metadata.namespace; empty if it is not set.
 	Namespace string `json:"namespace"`
-	// Name is metadata.name, or empty.
+	// Name is the value of metadata.name; empty if it is not set.
 	Name string `json:"name"`
-	// GenerateName is metadata.generateName, or empty.
+	// GenerateName is the value of metadata.generateName; empty if it is not set.
 	GenerateName string `json:"generateName"`
 }
 

@@ -5,61 +5,66 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// PruneReport is the report of kubectl genname prune. It has the objects that prune would delete, or has deleted.
+// PruneReport is the report of kubectl genname prune. It has the numbers of objects that prune would delete, or has
+// deleted.
 type PruneReport struct {
 	metav1.TypeMeta `json:",inline"`
 
 	Metadata ReportMetadata `json:"metadata"`
-	// DryRun is true for a plan: without --yes nothing is deleted.
+	// DryRun is true if the report is only a plan, because you did not set --yes.
 	DryRun   bool          `json:"dryRun"`
 	Criteria PruneCriteria `json:"criteria"`
 	Summary  PruneSummary  `json:"summary"`
-	// Items are the name pools with objects under the prefixes that were named.
+	// Items are the results, one for each resource type, namespace and prefix that has objects.
 	Items []PruneItem `json:"items"`
-	// Skipped are the types that can't be listed. Objects of these types might use objects of the plan.
+	// Skipped are the resource types that prune could not list. Their objects might use objects that the plan deletes.
 	Skipped []Skipped `json:"skipped"`
-	// Failures are the first 100 objects whose deletion failed or is unknown.
+	// Failures are the first 100 objects whose deletion failed or has an unknown outcome.
 	Failures []PruneFailure `json:"failures"`
-	// Complete is true if nothing failed, nothing is unknown, and nothing was left out
-	// because of an interrupt or an error. It is true for a plan.
+	// Complete is true if no deletion failed, all outcomes are known, and neither an interrupt nor an error stopped
+	// prune. It is true for a plan.
 	Complete bool `json:"complete"`
 }
 
 // PruneCriteria are the conditions that an object must meet to be deleted.
 type PruneCriteria struct {
-	// AllNamespaces is true if objects of all namespaces are chosen.
+	// AllNamespaces is true if prune chooses objects in all namespaces.
 	AllNamespaces bool `json:"allNamespaces"`
-	// Namespace is the only namespace; empty for all.
+	// Namespace is the namespace in which prune chooses objects; empty for all.
 	Namespace string `json:"namespace"`
-	// Stem is true if the prefixes are stems of names, and not generateNames.
+	// Stem is true if you set --stem. The prefixes then are not generateNames, but the parts of names before a number,
+	// a time, a hash or a revision.
 	Stem bool `json:"stem"`
-	// Orphaned is true if only Pods are chosen that have no controller, and labels of a Job
-	// that doesn't exist. The prefix of their items is empty.
+	// Orphaned is true if you set --orphaned. Prune then chooses only Pods that have no controller and whose labels
+	// name a Job that doesn't exist. The prefix of all items is empty.
 	Orphaned bool `json:"orphaned"`
 	// LabelSelector is the value of --selector; empty for all objects.
 	LabelSelector string `json:"labelSelector"`
-	// CreatedBefore is the time of --older-than; null if it was not given.
+	// CreatedBefore is the time that --older-than determines. Prune chooses only objects that were created before this
+	// time. It is null without the flag.
 	CreatedBefore *metav1.Time `json:"createdBefore"`
-	// FinishedBefore is the time of --finished-for; null if it was not given.
+	// FinishedBefore is the time that --finished-for determines. Prune chooses only objects that finished before this
+	// time. It is null without the flag.
 	FinishedBefore *metav1.Time `json:"finishedBefore"`
-	// Keep is the number of newest objects to keep per namespace and prefix; null if
-	// --keep was not given.
+	// Keep is the value of --keep, which is the number of newest objects to keep for each prefix in each namespace;
+	// null without the flag.
 	Keep *int `json:"keep"`
-	// KeepFailed is the number of newest failed objects to keep; null if --keep-failed was
-	// not given.
+	// KeepFailed is the value of --keep-failed, which is the number of newest failed objects to keep; null without the
+	// flag.
 	KeepFailed *int `json:"keepFailed"`
-	// Running is true if objects that have not finished are chosen, too.
+	// Running is true if prune also chooses objects that have not finished (--running).
 	Running bool `json:"running"`
-	// Owned is true if objects that have a controller are chosen, too.
+	// Owned is true if prune also chooses objects that have a controller (--owned).
 	Owned bool `json:"owned"`
-	// InUse is true if objects that a Pod or a template of Pods uses are chosen, too.
+	// InUse is true if prune also chooses ConfigMaps, Secrets, ServiceAccounts and PersistentVolumeClaims that other
+	// objects use (--in-use).
 	InUse bool `json:"inUse"`
 }
 
-// PruneSummary is the sum of all items.
+// PruneSummary holds the sums of the numbers in items.
 type PruneSummary struct {
 	PruneCounts `json:",inline"`
-	// Seconds is how long the run took.
+	// Seconds is the duration of the command, in seconds.
 	Seconds float64 `json:"seconds"`
 }
 
@@ -67,59 +72,61 @@ type PruneSummary struct {
 type PruneItem struct {
 	PrefixRef   `json:",inline"`
 	PruneCounts `json:",inline"`
-	// Creators are the creators of the objects, up to 20. Objects that are running, owned
-	// or of another generateName don't count.
+	// Creators are up to 20 creators of the objects. Running objects, objects with a controller and objects with
+	// another generateName are left out, unless a flag includes them.
 	Creators []PruneCreator `json:"creators"`
-	// First are the names of up to five chosen objects.
+	// First are the names of the oldest chosen objects, up to five.
 	First []string `json:"first"`
-	// Ages has the ages of the chosen objects at the time of the report.
+	// Ages are the numbers of chosen objects by their age at the time of the report.
 	Ages PruneAges `json:"ages"`
-	// Oldest is when the oldest chosen object was created; null if there is none.
+	// Oldest is the creation time of the oldest chosen object; null if no object was chosen.
 	Oldest *metav1.Time `json:"oldest"`
-	// Newest is when the newest chosen object was created; null if there is none.
+	// Newest is the creation time of the newest chosen object; null if no object was chosen.
 	Newest *metav1.Time `json:"newest"`
 }
 
 // PruneCreator is a controller or a field manager, and its objects.
 type PruneCreator struct {
-	// Creator is KIND/NAME of a controller, or a field manager, as the creator claims.
+	// Creator is a controller as KIND/NAME, or a field manager. Any client can set these values. If there are more than
+	// 20 creators, others stands for the rest.
 	Creator string `json:"creator"`
-	// Chosen is how many of its objects the plan chose.
+	// Chosen is the number of objects of this creator that prune chose for deletion.
 	Chosen int64 `json:"chosen"`
-	// Left is how many of its objects are kept.
+	// Left is the number of objects of this creator that prune keeps.
 	Left int64 `json:"left"`
 }
 
 // PruneCounts are numbers of objects.
 type PruneCounts struct {
-	// Chosen is the number of objects that the plan chose for deletion.
+	// Chosen is the number of objects that prune chose for deletion.
 	Chosen int64 `json:"chosen"`
-	// Running is how many of the chosen objects had not finished when the plan was made.
+	// Running is the number of chosen objects that had not finished when prune chose them.
 	Running int64 `json:"running"`
-	// Tied is the number of chosen objects that were created in the same second as an object that --keep keeps. The
-	// names decided.
+	// Tied is the number of chosen objects that were created in the same second as an object that --keep keeps. Prune
+	// chose between objects of the same second by their names.
 	Tied int64 `json:"tied"`
 	// Saved is the number of objects that --save wrote to files.
 	Saved int64 `json:"saved"`
-	// Deleted is the number of objects that are gone.
+	// Deleted is the number of objects that were deleted and no longer exist.
 	Deleted int64 `json:"deleted"`
-	// Deleting is the number of objects that wait for a finalizer or a grace period.
+	// Deleting is the number of objects that still exist after the delete request, because of a finalizer or a grace
+	// period.
 	Deleting int64 `json:"deleting"`
 	// Failed is the number of objects that still exist because their deletion failed.
 	Failed int64 `json:"failed"`
-	// Unknown is the number of objects of which it is unknown whether they were deleted.
+	// Unknown is the number of objects that might have been deleted or might still exist.
 	Unknown int64 `json:"unknown"`
-	// NotTried is the number of chosen objects that the run ended without trying to delete.
+	// NotTried is the number of chosen objects that prune did not try to delete, because it ended before.
 	NotTried int64 `json:"notTried"`
-	// Left are the objects that are not deleted, by reason.
+	// Left are the numbers of objects that prune keeps, by reason.
 	Left []PruneLeft `json:"left"`
 }
 
 // PruneLeft is a number of objects that are left for one reason.
 type PruneLeft struct {
-	// Reason is the reason why the objects are not deleted.
+	// Reason is why prune keeps the objects.
 	Reason PruneReason `json:"reason"`
-	// Objects is the number of objects with this reason.
+	// Objects is the number of objects that prune keeps for this reason.
 	Objects int64 `json:"objects"`
 }
 
@@ -149,13 +156,13 @@ const (
 
 // PruneAges are numbers of objects by age.
 type PruneAges struct {
-	// UnderOneDay is the number of objects younger than 24 hours.
+	// UnderOneDay is the number of chosen objects younger than 24 hours.
 	UnderOneDay int64 `json:"underOneDay"`
-	// UnderOneWeek is the number of objects from one to seven days old.
+	// UnderOneWeek is the number of chosen objects from one to seven days old.
 	UnderOneWeek int64 `json:"underOneWeek"`
-	// UnderOneMonth is the number of objects from seven to 30 days old.
+	// UnderOneMonth is the number of chosen objects from seven to 30 days old.
 	UnderOneMonth int64 `json:"underOneMonth"`
-	// Older is the number of all older objects.
+	// Older is the number of chosen objects that are more than 30 days old.
 	Older int64 `json:"older"`
 }
 
@@ -163,9 +170,9 @@ type PruneAges struct {
 type PruneFailure struct {
 	// Group is the API group; empty for the core group.
 	Group string `json:"group"`
-	// Resource is the type, in the plural: jobs.
+	// Resource is the plural name of the resource type, like jobs.
 	Resource string `json:"resource"`
-	// Namespace is empty for a cluster-scoped resource.
+	// Namespace is the namespace of the object; empty if the resource type is cluster-scoped.
 	Namespace string `json:"namespace"`
 	// Name is the object's name.
 	Name string `json:"name"`
@@ -173,7 +180,7 @@ type PruneFailure struct {
 	UID string `json:"uid"`
 	// Unknown is true if the object might have been deleted, and false if it still exists.
 	Unknown bool `json:"unknown"`
-	// Message is the cause.
+	// Message is the cause, as text for people.
 	Message string `json:"message"`
 }
 

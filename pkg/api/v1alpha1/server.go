@@ -40,10 +40,9 @@ type Retries struct {
 	// Attempts is the number of names that the server tries per create, including the
 	// first; null if unknown.
 	Attempts *int `json:"attempts"`
-	// AttemptsSource is the source of attempts: metric (the server's metric
-	// kubernetes_feature_enabled), version (the server's version supports only this
-	// number), default (the default of the server's version), flag (--server-attempts) or
-	// unknown.
+	// AttemptsSource is how the number of attempts was found: metric (from the server's metric
+	// kubernetes_feature_enabled), version (the server's version allows only one number), default (the default of the
+	// server's version), flag (from --server-attempts) or unknown.
 	AttemptsSource AttemptsSource `json:"attemptsSource"`
 }
 
@@ -53,17 +52,17 @@ type VersionReport struct {
 	metav1.TypeMeta `json:",inline"`
 
 	Client ClientVersion `json:"client"`
-	// Server describes the server; null if no server was contacted.
+	// Server is the version of the server; null if the server was not contacted or did not respond.
 	Server *ServerVersion `json:"server"`
 }
 
-// ClientVersion describes the plugin.
+// ClientVersion is the version of the plugin, and how it was built.
 type ClientVersion struct {
 	// GitVersion is the version of the plugin.
 	GitVersion string `json:"gitVersion"`
-	// GoVersion is the Go version that built the plugin.
+	// GoVersion is the version of Go that built the plugin.
 	GoVersion string `json:"goVersion"`
-	// Platform is the operating system and architecture of the plugin: linux/amd64.
+	// Platform is the operating system and architecture of the plugin, like linux/amd64.
 	Platform string `json:"platform"`
 }
 
@@ -71,17 +70,17 @@ type ClientVersion struct {
 type ServerVersion struct {
 	// GitVersion is the server's version.
 	GitVersion string `json:"gitVersion"`
-	// Major is the first number of the version.
+	// Major is the first number of the server's version, like 1.
 	Major string `json:"major"`
-	// Minor is the second number of the version, with the characters that a vendor
-	// appends: 29+.
+	// Minor is the second number of the server's version, like 34. Some vendors append characters, like 34+.
 	Minor string `json:"minor"`
-	// EmulationMajor is the first number of the version that the server emulates; absent
-	// before Kubernetes 1.33.
+	// EmulationMajor is the first number of the Kubernetes version that the server emulates; absent before Kubernetes
+	// 1.33.
 	EmulationMajor string `json:"emulationMajor,omitempty"`
-	// EmulationMinor is the second number of that version.
+	// EmulationMinor is the second number of the Kubernetes version that the server emulates; absent before Kubernetes
+	// 1.33.
 	EmulationMinor string `json:"emulationMinor,omitempty"`
-	// GoVersion is the Go version that built the server.
+	// GoVersion is the version of Go that built the server.
 	GoVersion string `json:"goVersion,omitempty"`
 	// Platform is the operating system and architecture of the server.
 	Platform string `json:"platform,omitempty"`
@@ -94,8 +93,8 @@ var GroupVersion = schema.GroupVersion{Group: "genname.dev", Version: "v1alpha1"
 
 // ReportMetadata holds the time of a report.
 type ReportMetadata struct {
-	// CreationTimestamp is the server's time when the command began to count. With audit --watch, it is the time of the
-	// report.
+	// CreationTimestamp is the server's time when the command began to read objects. With audit --watch, it is the
+	// server's time when the report was made.
 	CreationTimestamp metav1.Time `json:"creationTimestamp"`
 }
 
@@ -124,15 +123,18 @@ const (
 type PrefixRef struct {
 	// Group is the API group; empty for the core group.
 	Group string `json:"group"`
-	// Resource is the resource type, in the plural: jobs.
+	// Resource is the plural name of the resource type, like jobs.
 	Resource string `json:"resource"`
-	// Namespace is empty for a cluster-scoped resource.
+	// Namespace is the namespace of the objects; empty if the resource type is cluster-scoped.
 	Namespace string `json:"namespace"`
-	// Prefix is the effective prefix, which is the first 58 bytes of generateName, or the
-	// stem of names that have none. It is empty if the entry is not about one prefix.
+	// Prefix is the generateName, truncated to 58 bytes as the server does (a PruneReport has the whole generateName).
+	// For names without a generateName, it is the part before their random characters, number, time, hash or revision.
+	// It is empty if the entry is not about exactly one prefix.
 	Prefix string `json:"prefix"`
-	// Naming is generateName, client, stem or none; absent if the entry is not about names. A
-	// generateName and a stem with one prefix are two entries.
+	// Naming is the origin of the names: generateName (the objects have a generateName), client (a client generated the
+	// names in the server's format), stem (the names end in a number, a time, a hash or a revision) or none (you named
+	// the prefix, and the names only look generated). It is absent if the report doesn't distinguish origins. If a
+	// generateName and a stem are equal, each has its own entry.
 	Naming Naming `json:"naming,omitempty"`
 }
 
