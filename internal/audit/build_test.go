@@ -177,9 +177,7 @@ func TestCollector(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := building(test.config)
-			c.add(many...)
-			report := finish(t, c).Report
+			report := finish(t, building(test.config, many...)).Report
 			if diff := cmp.Diff(test.prefixes, prefixes(report)); diff != "" {
 				t.Errorf("prefixes (-want +got):\n%s", diff)
 			}

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"maps"
 	"math"
 	"testing"
 	"time"
@@ -55,7 +54,7 @@ func TestGrowth(t *testing.T) {
 	}
 	clients := pool("c-", 20)
 	clients.Generated, clients.ClientGenerated = 0, true
-	stem := pool("s-", 20)
+	stem := pool("p-", 20) // its prefix is also a generateName
 	stem.Generated, stem.Naming = 0, object.ByStem
 	for _, test := range []struct {
 		name string
@@ -95,7 +94,8 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// A prefix of the earlier audit is gone if this audit searched for it and found no names.
+// A prefix of the earlier audit is gone if this audit searched for it and found no names. The stem p- is gone, and the
+// generateName p- is not.
 func TestGone(t *testing.T) {
 	scan := Counted{Types: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}}
 	for _, test := range []struct {
@@ -104,16 +104,18 @@ func TestGone(t *testing.T) {
 		skipped []census.Skipped
 		gone    []string
 	}{
-		{"all read", Config{}, nil, []string{"gone-"}},
-		{"hidden is not gone", Config{MinCount: 1000}, nil, []string{"gone-"}},
-		{"not looked for", Config{Prefixes: []string{"p-"}}, nil, nil},
+		{"all read", Config{}, nil, []string{"gone-", "p-"}},
+		{"hidden is not gone", Config{MinCount: 1000}, nil, []string{"gone-", "p-"}},
+		{"not looked for", Config{Prefixes: []string{"p-"}}, nil, []string{"p-"}},
 		{"another namespace", Config{Namespace: "prod"}, nil, nil},
 		{"not read", Config{}, []census.Skipped{{Group: "batch", Resource: "jobs", Namespace: "ci"}}, nil},
 		{"a type that was not read", Config{}, []census.Skipped{{Group: "batch", Resource: "jobs"}}, nil},
 	} {
-		test.config.Old = saved(nil)
-		c := building(test.config)
-		c.add(pool("p-", 150))
+		test.config.Old = saved(func(r *v1alpha1.AuditReport) {
+			stem := v1alpha1.PrefixRef{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "p-", Naming: v1alpha1.NamingStem}
+			r.Items = append(r.Items, v1alpha1.AuditItem{PrefixRef: stem, Names: 30})
+		})
+		c := building(test.config, pool("p-", 150))
 		scan.Summary.Skipped = test.skipped
 		result, err := c.report(scan)
 		if err != nil {
@@ -133,9 +135,8 @@ func TestGone(t *testing.T) {
 // name pool exceeds the gate, the result reports it as undecided.
 func TestGateOnGrowth(t *testing.T) {
 	limit := 9.0
-	c := building(Config{Old: saved(hid(3, 24, 0)), MinCount: 1 << 40, FailAboveGrowth: &limit})
-	c.add(pool("p-", 150), pool("new-", 20), pool("few-", 17))
-	gate := finish(t, c).Report.Gate
+	config := Config{Old: saved(hid(3, 24, 0)), MinCount: 1 << 40, FailAboveGrowth: &limit}
+	gate := finish(t, building(config, pool("p-", 150), pool("new-", 20), pool("few-", 17))).Report.Gate
 	if len(gate.Exceeded) != 1 || gate.Exceeded[0].Prefix != "p-" || *gate.Exceeded[0].GrowthPerDay != 25 || gate.Undecided != 1 {
 		t.Errorf("%+v exceed the gate, %d undecided, want p- with 25 per day, and 1", gate.Exceeded, gate.Undecided)
 	}
@@ -148,8 +149,7 @@ func TestGateOnGrowth(t *testing.T) {
 			skipped := v1alpha1.Skipped{Group: "batch", Resource: "jobs", Namespace: test.namespace, Reason: test.reason}
 			r.Skipped = append(r.Skipped, skipped)
 		})
-		c := building(Config{Old: old, MinCount: 1, FailAboveGrowth: &limit})
-		c.add(pool("new-", 200), pool("few-", 5))
+		c := building(Config{Old: old, MinCount: 1, FailAboveGrowth: &limit}, pool("new-", 200), pool("few-", 5))
 		if gate := finish(t, c).Report.Gate; gate.Undecided != test.undecided {
 			t.Errorf("%s in %q: %d undecided, want %d", test.reason, test.namespace, gate.Undecided, test.undecided)
 		}
@@ -225,41 +225,5 @@ func TestAnotherNaming(t *testing.T) {
 	if growth := report.Items[0].Growth; *growth.Names != 1 || growth.New || len(report.Gone)+len(report.Gate.Exceeded) > 0 {
 		t.Errorf("growth of %d names, new %v, gone %v, above the gate %v, want 1 name, and none",
 			*growth.Names, growth.New, report.Gone, report.Gate.Exceeded)
-	}
-}
-
-// A generateName and a stem with one prefix are two rows in a comparison and for a gate.
-func TestTwoNamings(t *testing.T) {
-	generated, byStem := pool("nightly-", 100), pool("nightly-", 50)
-	generated.Naming, byStem.Naming, byStem.Generated = object.FromGenerateName, object.ByStem, 0
-	types := Counted{Types: []census.Resource{resource("batch", "jobs")}}
-	before, err := building(Config{MinStem: 20}, generated, byStem).report(types)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before.Report.Metadata.CreationTimestamp = metav1.NewTime(began.Add(-24 * time.Hour))
-	generated.Names, byStem.Names = 130, 90
-	limit := 80.0
-	now, err := building(Config{Old: before.Report, MinStem: 20, FailAboveCount: new(int64(85)), FailAboveGrowth: &limit}, generated, byStem).
-		report(types)
-	if err != nil {
-		t.Fatal(err)
-	}
-	growth, exceeded := map[v1alpha1.Naming]int64{}, map[v1alpha1.Naming]int64{}
-	for _, item := range now.Report.Items {
-		growth[item.Naming] = *item.Growth.Names
-	}
-	for _, e := range now.Report.Gate.Exceeded {
-		exceeded[e.Naming] = e.Names
-	}
-	if want := map[v1alpha1.Naming]int64{"generateName": 30, "stem": 40}; !maps.Equal(growth, want) {
-		t.Errorf("growth %v, want %v", growth, want)
-	}
-	if want := map[v1alpha1.Naming]int64{"generateName": 130, "stem": 90}; !maps.Equal(exceeded, want) {
-		t.Errorf("above the gate %v, want %v", exceeded, want)
-	}
-	gone, err := building(Config{Old: before.Report, MinStem: 20}, generated).report(types)
-	if err != nil || len(gone.Report.Gone) != 1 || gone.Report.Gone[0].Naming != v1alpha1.NamingStem {
-		t.Errorf("gone are %+v, want the stem: %v", gone.Report.Gone, err)
 	}
 }

@@ -15,9 +15,8 @@ import (
 // verdictOf returns the verdict on name pools of a server with a number of attempts.
 func verdictOf(t *testing.T, config Config, attempts int, pools ...pools.Pool) *v1alpha1.AuditVerdict {
 	t.Helper()
-	c := building(config)
+	c := building(config, pools...)
 	c.retriesOf = retries(attempts)
-	c.add(pools...)
 	return finish(t, c).Report.Verdict
 }
 
@@ -63,11 +62,6 @@ func TestCloseByGrowth(t *testing.T) {
 // last ten minutes, or with at least 100 if these are a tenth of the names. Then come those with more than
 // 1,000 objects of the last 24 hours.
 func TestMostCreated(t *testing.T) {
-	of := func(names, last10m, last24h int64) pools.Pool {
-		s := pool("p-", names)
-		s.Recent = recent(last10m, last24h)
-		return s
-	}
 	for _, test := range []struct{ names, last10m, last24h, many int64 }{
 		{100, 99, 100, 0},
 		{100, 100, 100, 1},
@@ -79,18 +73,15 @@ func TestMostCreated(t *testing.T) {
 		{1500, 0, 1500, 1}, // eleven minutes after 1,500 creates
 		{1_000_000, 0, 1001, 1},
 	} {
-		if v := verdictOf(t, Config{}, 8, of(test.names, test.last10m, test.last24h)); v.MostCreatedCount != test.many || int64(len(v.MostCreated)) != test.many {
+		if v := verdictOf(t, Config{}, 8, created("p-", test.names, test.last10m, test.last24h)); v.MostCreatedCount != test.many || int64(len(v.MostCreated)) != test.many {
 			t.Errorf("%d and %d of %d names: %+v", test.last10m, test.last24h, test.names, v)
 		}
 	}
 	var many []pools.Pool
 	for i := range int64(2000) {
-		s := of(5000, 1000+i*7%2000, 5000)
-		s.Prefix = fmt.Sprintf("p%04d-", i)
-		many = append(many, s)
+		many = append(many, created(fmt.Sprintf("p%04d-", i), 5000, 1000+i*7%2000, 5000))
 	}
-	day := of(9000, 999, 9000)
-	day.Prefix = "day-"
+	day := created("day-", 9000, 999, 9000)
 	if v := verdictOf(t, Config{}, 8, day, many[0]); v.MostCreated[0].Last10m != 1000 || v.MostCreated[1].Last24h != 9000 {
 		t.Errorf("most created %+v, want 1000 in 10 minutes, then 9000 in 24 hours", v.MostCreated)
 	}
