@@ -37,7 +37,7 @@ var (
 // responses are a server's responses to DELETE and GET, in order. The server repeats the last response.
 type responses struct {
 	mu       sync.Mutex
-	of       map[string][]func(http.ResponseWriter)
+	of       map[string]handlers
 	requests []string
 	bodies   []string
 }
@@ -113,72 +113,81 @@ func versions(n int) (all handlers) {
 	return all
 }
 
+// exchange has the responses to the requests of a delete, and its result. Without requests, prune gives up.
+type exchange struct {
+	deletes, gets handlers
+	want          Outcome
+	reason        v1alpha1.PruneReason
+	requests      string
+}
+
+// run deletes an object, and returns the time that this took.
+func (d exchange) run(t *testing.T, o Object) (took time.Duration) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &responses{of: map[string]handlers{"DELETE": d.deletes, "GET": d.gets}}
+		began := time.Now()
+		got := newDeleter(t, server).delete(t.Context(), o)
+		took = time.Since(began)
+		gaveUp := d.requests == ""
+		if got.Outcome != d.want || got.Reason != d.reason || got.GaveUp != gaveUp {
+			t.Errorf("%s, reason %q, gave up %t, want %s, %q and %t: %v", got.Outcome, got.Reason, got.GaveUp, d.want, d.reason, gaveUp, got.Err)
+		}
+		if requests := strings.Join(server.requests, " "); !gaveUp && requests != d.requests {
+			t.Errorf("the requests are %s, want %s", requests, d.requests)
+		}
+		if (got.Err != nil) != (got.Outcome == Failed || got.Outcome == Unknown) {
+			t.Errorf("the error is %v", got.Err)
+		}
+		checkDeletions(t, server)
+	})
+	return took
+}
+
 func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
-	for name, test := range map[string]struct {
-		deletes, gets handlers
-		want          Outcome
-		reason        v1alpha1.PruneReason
-		gaveUp        bool
-		requests      string
-	}{
-		"deleted":                     {handlers{success}, nil, Deleted, "", false, "DELETE"},
-		"held by a finalizer":         {handlers{held}, nil, Deleting, "", false, "DELETE"},
-		"a running Pod":               {handlers{graceful}, nil, Deleting, "", false, "DELETE"},
-		"a namespace":                 {handlers{terminating}, nil, Deleting, "", false, "DELETE"},
-		"a finished Pod":              {handlers{finishedPod}, nil, Deleted, "", false, "DELETE"},
-		"gone at once, with a body":   {handlers{ours}, nil, Deleted, "", false, "DELETE"},
-		"adopted meanwhile":           {handlers{conflict}, handlers{adopted}, LeftAlone, v1alpha1.PruneControlled, false, "DELETE GET"},
-		"labels that changed":         {handlers{conflict}, handlers{labeled}, LeftAlone, v1alpha1.PruneNotSelected, false, "DELETE GET"},
-		"another generateName":        {handlers{conflict}, handlers{renamed}, LeftAlone, v1alpha1.PruneNotGenerated, false, "DELETE GET"},
-		"deleted meanwhile":           {handlers{conflict}, handlers{ending}, LeftAlone, v1alpha1.PruneBeingDeleted, false, "DELETE GET"},
-		"a conflict of a webhook":     {handlers{conflict}, handlers{exists}, Failed, "", false, "DELETE GET DELETE GET"},
-		"changed all the time":        {handlers{conflict}, versions(maxConflicts + 1), LeftAlone, v1alpha1.PruneChanged, false, strings.Repeat("DELETE GET ", maxConflicts) + "DELETE GET"},
-		"a 404 about nothing":         {handlers{status(404, "NotFound", ""), success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"deleted by another":          {handlers{absent}, nil, LeftAlone, v1alpha1.PruneGone, false, "DELETE"},
-		"replaced":                    {handlers{conflict}, handlers{replaced}, LeftAlone, v1alpha1.PruneReplaced, false, "DELETE GET"},
-		"gone after a conflict":       {handlers{conflict}, handlers{absent}, LeftAlone, v1alpha1.PruneGone, false, "DELETE GET"},
-		"another conflict":            {handlers{conflict, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"lost, and gone":              {handlers{nil}, handlers{absent}, Deleted, "", false, "DELETE GET"},
-		"lost, and being deleted":     {handlers{nil}, handlers{ending}, Deleting, "", false, "DELETE GET"},
-		"lost, and replaced":          {handlers{nil}, handlers{replaced}, LeftAlone, v1alpha1.PruneReplaced, false, "DELETE GET"},
-		"lost, and still there":       {handlers{nil, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"lost, and the GET too":       {handlers{nil}, handlers{nil, absent}, Deleted, "", false, "DELETE GET GET"},
-		"500, and gone":               {handlers{trouble}, handlers{absent}, Deleted, "", false, "DELETE GET"},
-		"a page of a proxy":           {handlers{page}, handlers{absent}, Deleted, "", false, "DELETE GET"},
-		"about another object":        {handlers{foreign, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"a 404 of a proxy":            {handlers{respond(404, "not here"), success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"a 404 of another object":     {handlers{status(404, "NotFound", `"name":"x"`), success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"a 403 of a proxy":            {handlers{respond(403, "<html>"), success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"busy":                        {handlers{busy, success}, nil, Deleted, "", false, "DELETE DELETE"},
-		"refused":                     {handlers{forbidden}, nil, Failed, "", false, "DELETE"},
-		"refused while it starts":     {handlers{nil, forbidden, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE DELETE"},
-		"a credential that expires":   {handlers{unauthorized, success}, nil, Deleted, "", false, "DELETE DELETE"},
-		"no credential":               {handlers{unauthorized}, nil, Failed, "", false, "DELETE DELETE DELETE DELETE DELETE"},
-		"invalid":                     {handlers{status(422, "Invalid", "")}, nil, Failed, "", false, "DELETE"},
-		"trouble without end":         {handlers{trouble}, handlers{exists}, Failed, "", true, ""},
-		"no response without end":     {handlers{nil}, handlers{nil}, Unknown, "", true, ""},
-		"no response, but it's there": {handlers{nil}, handlers{exists}, Unknown, "", true, ""},
-		"busy without end":            {handlers{busy}, nil, Failed, "", true, ""},
+	for name, test := range map[string]exchange{
+		"deleted":                     {handlers{success}, nil, Deleted, "", "DELETE"},
+		"held by a finalizer":         {handlers{held}, nil, Deleting, "", "DELETE"},
+		"a running Pod":               {handlers{graceful}, nil, Deleting, "", "DELETE"},
+		"a namespace":                 {handlers{terminating}, nil, Deleting, "", "DELETE"},
+		"a finished Pod":              {handlers{finishedPod}, nil, Deleted, "", "DELETE"},
+		"gone at once, with a body":   {handlers{ours}, nil, Deleted, "", "DELETE"},
+		"adopted meanwhile":           {handlers{conflict}, handlers{adopted}, LeftAlone, v1alpha1.PruneControlled, "DELETE GET"},
+		"labels that changed":         {handlers{conflict}, handlers{labeled}, LeftAlone, v1alpha1.PruneNotSelected, "DELETE GET"},
+		"another generateName":        {handlers{conflict}, handlers{renamed}, LeftAlone, v1alpha1.PruneNotGenerated, "DELETE GET"},
+		"deleted meanwhile":           {handlers{conflict}, handlers{ending}, LeftAlone, v1alpha1.PruneBeingDeleted, "DELETE GET"},
+		"a conflict of a webhook":     {handlers{conflict}, handlers{exists}, Failed, "", "DELETE GET DELETE GET"},
+		"changed all the time":        {handlers{conflict}, versions(maxConflicts + 1), LeftAlone, v1alpha1.PruneChanged, strings.Repeat("DELETE GET ", maxConflicts) + "DELETE GET"},
+		"a 404 about nothing":         {handlers{status(404, "NotFound", ""), success}, handlers{exists}, Deleted, "", "DELETE GET DELETE"},
+		"deleted by another":          {handlers{absent}, nil, LeftAlone, v1alpha1.PruneGone, "DELETE"},
+		"replaced":                    {handlers{conflict}, handlers{replaced}, LeftAlone, v1alpha1.PruneReplaced, "DELETE GET"},
+		"gone after a conflict":       {handlers{conflict}, handlers{absent}, LeftAlone, v1alpha1.PruneGone, "DELETE GET"},
+		"another conflict":            {handlers{conflict, success}, handlers{exists}, Deleted, "", "DELETE GET DELETE"},
+		"lost, and gone":              {handlers{nil}, handlers{absent}, Deleted, "", "DELETE GET"},
+		"lost, and being deleted":     {handlers{nil}, handlers{ending}, Deleting, "", "DELETE GET"},
+		"lost, and replaced":          {handlers{nil}, handlers{replaced}, LeftAlone, v1alpha1.PruneReplaced, "DELETE GET"},
+		"lost, and still there":       {handlers{nil, success}, handlers{exists}, Deleted, "", "DELETE GET DELETE"},
+		"lost, and the GET too":       {handlers{nil}, handlers{nil, absent}, Deleted, "", "DELETE GET GET"},
+		"500, and gone":               {handlers{trouble}, handlers{absent}, Deleted, "", "DELETE GET"},
+		"a page of a proxy":           {handlers{page}, handlers{absent}, Deleted, "", "DELETE GET"},
+		"about another object":        {handlers{foreign, success}, handlers{exists}, Deleted, "", "DELETE GET DELETE"},
+		"a 404 of a proxy":            {handlers{respond(404, "not here"), success}, handlers{exists}, Deleted, "", "DELETE GET DELETE"},
+		"a 404 of another object":     {handlers{status(404, "NotFound", `"name":"x"`), success}, handlers{exists}, Deleted, "", "DELETE GET DELETE"},
+		"a 403 of a proxy":            {handlers{respond(403, "<html>"), success}, handlers{exists}, Deleted, "", "DELETE GET DELETE"},
+		"busy":                        {handlers{busy, success}, nil, Deleted, "", "DELETE DELETE"},
+		"refused":                     {handlers{forbidden}, nil, Failed, "", "DELETE"},
+		"refused while it starts":     {handlers{nil, forbidden, success}, handlers{exists}, Deleted, "", "DELETE GET DELETE DELETE"},
+		"a credential that expires":   {handlers{unauthorized, success}, nil, Deleted, "", "DELETE DELETE"},
+		"no credential":               {handlers{unauthorized}, nil, Failed, "", "DELETE DELETE DELETE DELETE DELETE"},
+		"invalid":                     {handlers{status(422, "Invalid", "")}, nil, Failed, "", "DELETE"},
+		"trouble without end":         {handlers{trouble}, handlers{exists}, Failed, "", ""},
+		"no response without end":     {handlers{nil}, handlers{nil}, Unknown, "", ""},
+		"no response, but it's there": {handlers{nil}, handlers{exists}, Unknown, "", ""},
+		"busy without end":            {handlers{busy}, nil, Failed, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": test.deletes, "GET": test.gets}}
-				began := time.Now()
-				got := newDeleter(t, server).delete(t.Context(), listed())
-				if got.Outcome != test.want || got.Reason != test.reason || got.GaveUp != test.gaveUp {
-					t.Errorf("%s, reason %q, gave up %t, want %s, %q and %t: %v", got.Outcome, got.Reason, got.GaveUp, test.want, test.reason, test.gaveUp, got.Err)
-				}
-				if requests := strings.Join(server.requests, " "); test.requests != "" && requests != test.requests {
-					t.Errorf("requests: %s", requests)
-				}
-				if (got.Err != nil) != (got.Outcome == Failed || got.Outcome == Unknown) {
-					t.Errorf("the error is %v", got.Err)
-				}
-				if took := time.Since(began); name == "busy" && took < 3*time.Second || took > time.Minute {
-					t.Errorf("it took %s", took)
-				}
-				checkDeletions(t, server)
-			})
+			if took := test.run(t, listed()); name == "busy" && took < 3*time.Second || took > time.Minute {
+				t.Errorf("it took %s", took)
+			}
 		})
 	}
 }
@@ -194,7 +203,7 @@ func TestUsableObjectsThatChanged(t *testing.T) {
 		"a ConfigMap with --in-use":      {configMaps, true, Deleted},
 		"a Job, which nothing refers to": {jobs, false, Deleted},
 	} {
-		server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": {conflict, success}, "GET": {exists}}}
+		server := &responses{of: map[string]handlers{"DELETE": {conflict, success}, "GET": {exists}}}
 		o := listedOf(test.resource)
 		o.Pool.rules.criteria.InUse, o.Pool.rules.criteria.Running = test.inUse, true
 		got := newDeleter(t, server).delete(t.Context(), o)

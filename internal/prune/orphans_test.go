@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -78,12 +77,15 @@ func TestDeleteOfAnOrphan(t *testing.T) {
 			`"creationTimestamp":"2026-11-22T10:00:00Z","labels":`+labels+more+`}}`)
 	}
 	adopted := `,"ownerReferences":[{"kind":"Job","name":"j","uid":"j1","controller":true}]`
-	for name, test := range map[string]struct {
-		deletes, gets handlers
-		want          Outcome
-		reason        v1alpha1.PruneReason
-		requests      string
-	}{
+	rules, err := newRules(Target{Resource: census.Pods}, Criteria{Orphaned: true, Running: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	orphan := Object{
+		Pool: &Pool{Resource: census.Pods, Namespace: "ns", rules: rules}, Name: "run-bbbbb", UID: "u1", ResourceVersion: "7",
+		job: &object.JobRef{Name: "j", UID: "j1"}, Running: true,
+	}
+	for name, test := range map[string]exchange{
 		"no Job":                {handlers{success}, handlers{noJob}, Deleted, "", "GET DELETE"},
 		"another Job":           {handlers{success}, handlers{job("j2")}, Deleted, "", "GET DELETE"},
 		"the Job exists":        {nil, handlers{job("j1")}, LeftAlone, v1alpha1.PruneNotOrphaned, "GET"},
@@ -95,23 +97,6 @@ func TestDeleteOfAnOrphan(t *testing.T) {
 		"other labels by now":   {handlers{conflict}, handlers{noJob, pod(`{}`, "")}, LeftAlone, v1alpha1.PruneNotOrphaned, "GET DELETE GET"},
 		"another Job in labels": {handlers{conflict}, handlers{noJob, pod(labelsOf("j", "j2"), ""), job("j2")}, LeftAlone, v1alpha1.PruneNotOrphaned, "GET DELETE GET GET"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": test.deletes, "GET": test.gets}}
-				rules, err := newRules(Target{Resource: census.Pods}, Criteria{Orphaned: true, Running: true})
-				if err != nil {
-					t.Fatal(err)
-				}
-				o := Object{
-					Pool: &Pool{Resource: census.Pods, Namespace: "ns", rules: rules}, Name: "run-bbbbb", UID: "u1", ResourceVersion: "7",
-					job: &object.JobRef{Name: "j", UID: "j1"}, Running: true,
-				}
-				got := newDeleter(t, server).delete(t.Context(), o)
-				if requests := strings.Join(server.requests, " "); got.Outcome != test.want || got.Reason != test.reason || requests != test.requests {
-					t.Errorf("%+v after %s, want %s %s after %s", got, requests, test.want, test.reason, test.requests)
-				}
-				checkDeletions(t, server)
-			})
-		})
+		t.Run(name, func(t *testing.T) { test.run(t, orphan) })
 	}
 }
