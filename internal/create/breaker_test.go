@@ -299,30 +299,6 @@ func TestReviewThatHangs(t *testing.T) {
 	})
 }
 
-// The other copies of a rechecked document wait for the recheck, and not for the end of the input.
-func TestAsideDoesNotWaitForInput(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		config := configOf(looksForFirst(nil))
-		config.Copies, config.Concurrency = 2, 1
-		start := time.Now()
-		var second time.Duration
-		seen := 0
-		for e := range begin(t.Context(), config, func(yield func(*Document, error) bool) {
-			yield(document("configmaps/a/x-"), nil)
-			time.Sleep(24 * time.Hour) // a stream
-		}) {
-			if endedAs(e, protocol.Created) {
-				if seen++; seen == 2 {
-					second = time.Since(start)
-				}
-			}
-		}
-		if second != lookingAgain {
-			t.Errorf("the second copy was created after %s", second)
-		}
-	})
-}
-
 // If a failed object can't be read, an earlier copy of its POST might have created it, whatever the reason
 // of the failure. The run warns about a conflict that it can't check if it then creates the object under
 // another name.

@@ -192,34 +192,40 @@ func TestUnauthorized(t *testing.T) {
 // Flush returns when all earlier documents have ended, including rechecked objects and the copies that wait
 // for them.
 func TestFlush(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := looksForFirst(nil)
-		config := configOf(c)
-		config.Copies, config.Concurrency = 2, 1
-		ended := 0
-		s := config.session(t.Context())
-		flush := func(want int) {
-			if s.Flush(); ended != want || c.inFlight["x-"]+c.inFlight["2-"]+c.inFlight["3-"] > 0 {
-				t.Errorf("%d ended, want %d, in flight: %v", ended, want, c.inFlight)
+	for _, pause := range []time.Duration{0, time.Hour} { // the copies don't wait for the call or for more input
+		synctest.Test(t, func(t *testing.T) {
+			c := looksForFirst(nil)
+			config := configOf(c)
+			config.Copies, config.Concurrency = 2, 1
+			ended := 0
+			s := config.session(t.Context())
+			flush := func(want int) {
+				if s.Flush(); ended != want || c.inFlight["x-"]+c.inFlight["2-"]+c.inFlight["3-"] > 0 {
+					t.Errorf("%d ended, want %d, in flight: %v", ended, want, c.inFlight)
+				}
 			}
-		}
-		for e := range s.Create(func(yield func(*Document, error) bool) {
-			flush(0)
-			yield(document("configmaps/a/2-"), nil)
-			yield(document("configmaps/a/x-"), nil)
-			flush(4)
-			flush(4)
-			yield(document("configmaps/a/3-"), nil)
-			flush(6)
-		}) {
-			if endedAs(e, protocol.Created) {
-				ended++
+			for e := range s.Create(func(yield func(*Document, error) bool) {
+				flush(0)
+				yield(document("configmaps/a/2-"), nil)
+				yield(document("configmaps/a/x-"), nil)
+				time.Sleep(pause)
+				if synctest.Wait(); pause > 0 && ended != 4 {
+					t.Errorf("%d ended in a pause of the input, want 4", ended)
+				}
+				flush(4)
+				flush(4)
+				yield(document("configmaps/a/3-"), nil)
+				flush(6)
+			}) {
+				if endedAs(e, protocol.Created) {
+					ended++
+				}
 			}
-		}
-		if end := s.Summary(); end.Documents != 3 || end.Totals[protocol.Created] != 6 || end.Unread {
-			t.Errorf("%d documents, %d created, unread %t, want 3, 6 and false", end.Documents, end.Totals[protocol.Created], end.Unread)
-		}
-	})
+			if end := s.Summary(); end.Documents != 3 || end.Totals[protocol.Created] != 6 || end.Unread {
+				t.Errorf("%d documents, %d created, unread %t, want 3, 6 and false", end.Documents, end.Totals[protocol.Created], end.Unread)
+			}
+		})
+	}
 }
 
 // An interrupt stops a run with an endless input, and a call of Flush doesn't hang then.
