@@ -466,26 +466,6 @@ func TestRepeatedAfterUnknown(t *testing.T) {
 	}
 }
 
-// net/http can send a POST twice. The server can store the first copy after it has refused the second copy. An equal
-// request then gets the object without a wait.
-func TestRepeatedAfterRefusal(t *testing.T) {
-	f := newFixture(t)
-	f.Next("create", "configmaps", oncetest.StoreLate(time.Hour, oncetest.QuotaExceeded), oncetest.QuotaExceeded)
-	for range 2 {
-		if g := f.post(generated); g.status != 403 || len(f.Objects()) != 0 {
-			t.Fatalf("%d and %d objects, want a refusal", g.status, len(f.Objects()))
-		}
-	}
-	f.Land()
-	g := f.post(generated)
-	if unfetched := f.unfetched(); g.status != 201 || len(f.Objects()) != 1 || len(unfetched) != 0 {
-		t.Errorf("%d, %d objects, and unfetched: %v", g.status, len(f.Objects()), unfetched)
-	}
-	if again := f.post(generated); again.status != 201 || len(f.Objects()) != 2 {
-		t.Errorf("a create after one that ended: %d, %d objects", again.status, len(f.Objects()))
-	}
-}
-
 // A client that closes only its side of the connection has given up. It gets no 200.
 func TestHalfClosed(t *testing.T) {
 	f := newFixture(t)
