@@ -179,11 +179,6 @@ func eventually(ctx context.Context, most time.Duration, try func() error) error
 		if err == nil || ctx.Err() != nil || time.Since(began) > most {
 			return errors.Join(err, ctx.Err())
 		}
-		sleep(ctx, 200*time.Millisecond)
+		_ = apistatus.Sleep(ctx, 200*time.Millisecond)
 	}
-}
-
-// sleep returns after d, or when ctx is done.
-func sleep(ctx context.Context, d time.Duration) {
-	_ = apistatus.Sleep(ctx, d) // the caller checks ctx
 }

@@ -21,6 +21,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/lab/crowd"
 	"github.com/kubectl-genname/kubectl-genname/lab/document"
@@ -203,7 +204,7 @@ func (l *lab) scrapes(ctx context.Context) (took []time.Duration, text []byte, e
 			return nil, nil, err
 		}
 		took = append(took, d)
-		sleep(ctx, 200*time.Millisecond)
+		_ = apistatus.Sleep(ctx, 200*time.Millisecond) // the next scrape fails if ctx is done
 	}
 	slices.Sort(took)
 	return took, text, nil

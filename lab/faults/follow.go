@@ -76,7 +76,7 @@ func Follow(ctx context.Context, cp *controlplane.ControlPlane, s Settings, argu
 	if err != nil {
 		return nil, err
 	}
-	return f, f.checkReport(last, w.stderr(), c.counts)
+	return f, f.checkReport(last, w.stderr.String(), c.counts)
 }
 
 // failEvenly starts failures of the control plane at even distances. failEvenly sends the result at the end.

@@ -13,9 +13,14 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // settles is the time in which a watch must become correct after the last change. settles is long because the watch
@@ -28,10 +33,10 @@ type Watch struct {
 	arguments []string
 	cmd       *exec.Cmd
 	ended     chan error
+	stderr    harness.Transcript
 
-	mu     sync.Mutex // guards the fields below
-	last   *v1alpha1.AuditReport
-	errOut bytes.Buffer
+	mu   sync.Mutex // guards last
+	last *v1alpha1.AuditReport
 }
 
 // StartWatch starts the plugin, which prints a report each second.
@@ -42,7 +47,7 @@ func StartWatch(ctx context.Context, plugin string, arguments ...string) (*Watch
 	if err != nil {
 		return nil, err
 	}
-	w.cmd.Stderr = (*watchErrors)(w)
+	w.cmd.Stderr = &w.stderr
 	if err := w.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -51,15 +56,6 @@ func StartWatch(ctx context.Context, plugin string, arguments ...string) (*Watch
 		w.ended <- errors.Join(err, w.cmd.Wait())
 	}()
 	return w, nil
-}
-
-// watchErrors collects the plugin's stderr.
-type watchErrors Watch
-
-func (w *watchErrors) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.errOut.Write(p)
 }
 
 // read decodes the reports until the output ends.
@@ -85,12 +81,6 @@ func (w *Watch) report() *v1alpha1.AuditReport {
 	return w.last
 }
 
-func (w *Watch) stderr() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.errOut.String()
-}
-
 func (w *Watch) kill() { _ = w.cmd.Process.Kill() }
 
 // Until waits for a complete report that passes check.
@@ -114,7 +104,7 @@ func (w *Watch) Until(ctx context.Context, check func(*v1alpha1.AuditReport) err
 		return wrong == nil, nil
 	})
 	if err != nil {
-		return fmt.Errorf("%w: %w; it says: %s", err, wrong, w.stderr())
+		return fmt.Errorf("%w: %w; it says: %s", err, wrong, &w.stderr)
 	}
 	return nil
 }
@@ -157,7 +147,53 @@ func (w *Watch) End() (*v1alpha1.AuditReport, error) {
 		return nil, err
 	}
 	if err := <-w.ended; err != nil {
-		return nil, fmt.Errorf("%w: %s", err, w.stderr())
+		return nil, fmt.Errorf("%w: %s", err, &w.stderr)
 	}
 	return w.report(), nil
+}
+
+// Audit runs the plugin's audit of all ConfigMaps with these flags, and compares the counts with an earlier list
+// without faults. Audit fails if the counts differ. An incomplete report is returned without a comparison and without
+// an error.
+func Audit(ctx context.Context, plugin string, server kubernetes.Interface, flags ...string) (*v1alpha1.AuditReport, error) {
+	list, err := server.CoreV1().ConfigMaps("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, plugin, append([]string{"audit", "configmaps", "-A", "--min-count=0", "-o", "json"}, flags...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		return nil, err
+	}
+	code := cmd.ProcessState.ExitCode()
+	var report v1alpha1.AuditReport
+	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil {
+		return nil, fmt.Errorf("an audit with exit code %d and no report: %w: %s", code, err, &stderr)
+	}
+	if (code == 0) != report.Complete || report.Complete == (len(report.Skipped) > 0) {
+		return nil, fmt.Errorf("an audit with exit code %d, complete: %v, skipped: %+v: %s", code, report.Complete, report.Skipped, &stderr)
+	}
+	if !report.Complete {
+		return &report, nil
+	}
+	return &report, asListed(&report, list.Items)
+}
+
+// asListed compares a report with the objects of a list.
+func asListed(report *v1alpha1.AuditReport, objects []corev1.ConfigMap) error {
+	want, got := map[string]int64{}, map[string]int64{}
+	for _, object := range objects {
+		if object.GenerateName != "" && derive.GeneratedFrom(object.Name, object.GenerateName) {
+			want[object.Namespace+"/"+object.GenerateName]++
+		}
+	}
+	for _, item := range report.Items {
+		got[item.Namespace+"/"+item.Prefix] = item.Names
+	}
+	if !maps.Equal(want, got) || report.Summary.Objects != int64(len(objects)) {
+		return fmt.Errorf("the audit counts %v of %d objects, a list %v of %d", got, report.Summary.Objects, want, len(objects))
+	}
+	return nil
 }
