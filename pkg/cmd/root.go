@@ -107,7 +107,7 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 	kubectl := &cobra.Command{Use: "kubectl", CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
 	genname := &cobra.Command{
 		Use:   buildinfo.Name,
-		Short: "Create objects with generateName exactly once, and find the prefixes that fill up",
+		Short: "Create objects with generateName exactly once, and find prefixes with many names",
 		Long: templates.LongDesc(`
 			Create objects with metadata.generateName exactly once. Count the generated names of a
 			cluster by prefix, and calculate how likely creates are to fail.`),

@@ -58,38 +58,41 @@ type options struct {
 }
 
 var longHelp = templates.LongDesc(`
-	Count the generated names of a cluster by prefix. Use it to find the prefixes that fill
-	up, their creators, and the prefixes whose creates are close to failing.
+	Count the generated names of a cluster by prefix (generateName). Use audit to find prefixes
+	with many names and their creators, and prefixes whose creates are close to failing because
+	too many names are taken.
 
-	Without TYPE, audit counts every resource type with the verbs list and create, except
-	Events and Leases. It reads only metadata, and changes nothing.
+	Without TYPE, audit counts the objects of each resource type with the verbs list and create,
+	except Events and Leases. audit reads only metadata, and changes nothing.
 
-	The first line, on stderr, is the verdict: whether creates are close to failing. The table
-	has these columns:
+	The first line, on stderr, is the verdict. It reports whether creates are close to failing.
+	The table has these columns:
 
 	* NAMES: the number of names that exist under the prefix
 	* LAST-10M, LAST-24H: the number of names whose object was created in the last ten minutes
 	  and in the last 24 hours, by the server's clock
-	* CREATOR: the controller of the newest object, or the field manager that created the object
-	  (with ? if that is a guess), and the number of other creators
+	* CREATOR: the controller of the newest object, or else the field manager that created the
+	  object, and the number of other creators. A ? means that the field manager is a guess
 	* NOTES: facts that might need an action
 
-	The table hides prefixes with fewer names than --min-count. If the objects of such prefixes
-	have controllers of one kind, the table has one row for all of them, like (404 Jobs).
+	The table hides prefixes with fewer names than --min-count. One row counts all hidden
+	prefixes whose objects have controllers of the same kind, like (404 Jobs) for the Pods of 404 Jobs.
 
 	With -o wide, the table also has these columns:
 
-	* ATTEMPTS: the number of names that the server or the client tries per create
-	* ROOM: further creates until the chance that any has failed exceeds 0.1%
-	* OLDEST, NEWEST: ages of the oldest and the newest object
+	* ATTEMPTS: the number of names that the server, or a client that generates names, tries per
+	  create
+	* ROOM: the number of further creates until the chance that any of them has failed exceeds
+	  0.1%
+	* OLDEST, NEWEST: the ages of the oldest and the newest object
 
-	With TYPE/PREFIX, audit prints a record of this prefix and the next step.
+	With TYPE/PREFIX, audit prints all facts about this prefix, and recommends a next step.
 
-	With --watch, the table has RATE, which is the growth of NAMES per second, minute or hour,
-	and CREATED and DELETED since the watch began.
+	With --watch, the table has other columns. CREATED and DELETED are numbers of objects since
+	the watch began. RATE is the growth of NAMES per second, minute or hour.
 
-	The flags --fail-above, --fail-above-count and --fail-above-growth are gates for CI. If a
-	prefix exceeds one, the exit code is 3.`)
+	The flags --fail-above, --fail-above-count and --fail-above-growth set limits for CI, called
+	gates. If a prefix exceeds a gate, the exit code is 3.`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
@@ -100,19 +103,19 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 		Short:                 "Count the generated names of a cluster by prefix",
 		Long:                  longHelp,
 		Example: templates.Examples(`
-			# Find the prefixes that fill up in the current namespace
+			# Find the prefixes with the most names in the current namespace
 			kubectl genname audit
 
 			# Find the ten largest prefixes of Jobs and Pods in all namespaces
 			kubectl genname audit jobs,pods -A --top 10
 
-			# Find the prefixes with the most objects of the last ten minutes
+			# Find the prefixes with the most objects created in the last ten minutes
 			kubectl genname audit -A --sort-by last-10m
 
-			# Print the record of one prefix
+			# Print all facts about one prefix
 			kubectl genname audit jobs/nightly-report-
 
-			# Save an audit, and later show the growth since then
+			# Save an audit, and later show the growth since this audit
 			kubectl genname audit -A -o json > audit.json
 			kubectl genname audit -A --compare audit.json
 
@@ -141,41 +144,43 @@ func newOptions(factory cmdutil.Factory, streams genericiooptions.IOStreams) *op
 
 func (o *options) addFlags(cmd *cobra.Command) {
 	set := cmd.Flags()
-	o.scope.Bind(set, "Count all namespaces, and cluster-scoped objects",
-		"Show prefixes with an object that has these labels. The counts of these prefixes still include all objects")
+	o.scope.Bind(set, "Count the objects of all namespaces, and cluster-scoped objects",
+		"Show prefixes with an object that matches this label query. The counts still include all objects of a prefix")
 	set.StringSliceVar(&o.prefixes, "prefix", nil,
 		"Count only these prefixes. A prefix is a whole generateName, like run-, not a pattern")
 	set.Int64Var(&o.config.MinCount, "min-count", defaultMinCount,
-		"Combine prefixes and stems with fewer names in one row per creator. The default is 20 for stems, and 1 if "+
-			"you name a prefix")
-	set.IntVar(&o.config.Top, "top", 0, "Number of prefixes to print in all formats. They have the order of "+
-		"--sort-by. 0 prints all. Without this flag, a table in a terminal has 20, and with --watch as many as fit")
+		"Combine prefixes with fewer names in one row per creator. The default is 1 if you name a prefix. The "+
+			"default is 20 for names that end in a number, a time, a hash or a revision")
+	set.IntVar(&o.config.Top, "top", 0, "Number of prefixes to print in all formats, in the order of "+
+		"--sort-by. 0 prints all. Without this flag, a table in a terminal has 20 prefixes, and --watch prints as "+
+		"many as fit")
 	set.Var(&o.sortBy, "sort-by", o.sortBy.Usage("Order", nil)+
-		". The largest comes first. With --watch, the default is the fastest growth")
-	set.StringVar(&o.compare, "compare", "", "Compare with an earlier audit (a file of -o json)")
+		". The largest value comes first. With --watch, the default order is by the fastest growth")
+	set.StringVar(&o.compare, "compare", "", "File with an earlier audit (from audit -o json) to compare with")
 	set.Var(&o.serverAttempts, "server-attempts",
 		"Number of names that the server tries per create. With auto, audit asks the server")
 	set.Var(&o.failAbove, "fail-above",
-		"Gate: exit with 3 above this chance of a failure. It is the chance that the next create under a prefix "+
-			"fails, like 0.001 or 0.1%. With 8 attempts per create, the chance is 0.1% at 6 million names. "+
+		"Gate: exit with 3 if the next create under a prefix fails with a chance above this one, like 0.001 or "+
+			"0.1%. With 8 attempts per create, the chance is 0.1% at 6 million names. "+
 			"For a lower limit, use --fail-above-count")
 	set.Int64Var(&o.failAboveCount, "fail-above-count", 0,
-		"Gate: exit with 3 if a prefix has more names. This applies to prefixes that the table hides, too")
+		"Gate: exit with 3 if a prefix has more names than this. The gate applies to hidden prefixes, too")
 	set.Float64Var(&o.failAboveGrowth, "fail-above-growth", 0,
-		"Gate: exit with 3 if a prefix grows faster per day. The growth is that since the audit of --compare")
+		"Gate: exit with 3 if a prefix has grown by more names per day than this since the audit of --compare")
 	set.BoolVar(&o.config.AllowUnlisted, "allow-unlisted", false,
-		"Let a gate pass without types that you can't list")
+		"Let gates pass if you have no permission to list some types")
 	set.BoolVar(&o.ignoreNotFound, "ignore-not-found", false,
-		"Let a gate pass if a named prefix has no names. It also passes if --selector matches no object")
-	set.Int64Var(&o.lists.ChunkSize, "chunk-size", 0, "Number of objects per request. 0 chooses it automatically")
+		"Let gates pass if a prefix that you named has no names, or if --selector matches no object")
+	set.Int64Var(&o.lists.ChunkSize, "chunk-size", 0,
+		"Number of objects per request. 0 chooses the number automatically")
 	set.IntVar(&o.lists.Concurrency, "concurrency", 0,
-		"Number of lists to read at the same time. 0 chooses it automatically")
+		"Number of lists to read at the same time. 0 chooses the number automatically")
 	set.BoolVar(&o.lists.Polite, "polite", false,
-		"Send one request at a time. After each request, pause nine times as long as it took")
-	set.BoolVarP(&o.watch, "watch", "w", false, "After counting, watch, and update counts and rates. The watch ends "+
-		"if you press q, interrupt, or --duration ends. Then the gates are evaluated")
+		"Send one request at a time. After each request, pause for nine times its duration")
+	set.BoolVarP(&o.watch, "watch", "w", false, "After counting, watch the objects, and update counts and rates. "+
+		"The watch ends after --duration, or if you press q or Ctrl+C. Then audit evaluates the gates")
 	set.Var((*flagvalue.Duration)(&o.duration), "duration",
-		"How long to --watch, like 90s or 1h. The time begins after the first count. 0 has no end")
+		"How long --watch runs after the first count, like 90s or 1h. 0 sets no limit")
 	set.Var((*flagvalue.Duration)(&o.interval), "interval", "How often --watch prints changes")
 	o.printFlags.AddTableFlags(cmd)
 }

@@ -39,21 +39,21 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Print the completion script for a shell",
 		Long: templates.LongDesc(`
-			Print the completion script of kubectl-genname for a shell. Use it if you call the plugin
-			by its own name, kubectl-genname.
+			Print the completion script of kubectl-genname for a shell. You need this script only if
+			you call the plugin as kubectl-genname.
 
 			If you call the plugin as "kubectl genname", set up the completion of kubectl ("kubectl
-			completion --help"). It runs the program kubectl_complete-genname on your PATH. The deb, rpm
-			and Homebrew packages install this program. krew does not. Create a link once after
-			"krew install". The link survives upgrades.`),
+			completion --help"). For the plugin, kubectl then runs kubectl_complete-genname on your
+			PATH. The deb, rpm and Homebrew packages install this program. krew does not install it.
+			So create a link with this name once after "krew install". The link survives upgrades.`),
 		Example: templates.Examples(`
 			# Enable completion of kubectl genname after "krew install genname"
 			ln -s kubectl-genname "${KREW_ROOT:-$HOME/.krew}/bin/kubectl_complete-genname"
 
-			# Enable completion of kubectl-genname in this bash
+			# Enable completion of kubectl-genname in the current bash session
 			source <(kubectl genname completion bash)
 
-			# Enable completion of kubectl-genname in every fish
+			# Enable completion of kubectl-genname in every fish session
 			kubectl genname completion fish > ~/.config/fish/completions/kubectl-genname.fish`),
 		ValidArgs: names,
 		Args:      cobra.MatchAll(noShell(names), cobra.OnlyValidArgs),

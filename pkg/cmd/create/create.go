@@ -64,18 +64,20 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			exactly once.
 
 			Use this command where a second object does harm, for example for jobs that a pipeline
-			starts. After a lost response, kubectl create can't tell whether the object exists. This
-			command picks the name itself. So it can check whether the object exists before it sends
-			the object again. If the outcome stays unknown, it prints the name of the object and exits
-			with code 4. It needs permission to create and to get the objects.
+			starts. After a lost response, kubectl create can't tell whether the object exists, because
+			the server has generated the name. This command generates the name itself, and can check
+			whether an object with this name exists before it sends the object again. If the outcome
+			stays unknown, the command prints the name of the object and exits with code 4. You need
+			permission to create and to get the objects.
 
-			Use --idempotency-key where a step can run more than once. A later run with the same key
-			and the same input leaves existing objects as they are, and creates the rest.
+			Use --idempotency-key if a pipeline can repeat the command. With the same key and the same
+			input, the repeated command leaves existing objects as they are, and creates the others.
 
-			Use --wait where the next step needs the result. The command then waits until Jobs, Pods,
-			and the runs of Tekton, Argo Workflows, JobSet, Kueue, Kubeflow, Ray, Volcano and GitHub
-			Actions have finished. To wait for objects of other types, set --for.
-			If you repeat a run with a key, it finds the objects and goes on waiting.`),
+			Use --wait if the next step of a pipeline needs the result. The command then waits until
+			the objects have finished. These are Jobs, Pods, and the objects that Tekton, Argo
+			Workflows, JobSet, Kueue, Kubeflow, Ray, Volcano and GitHub Actions run. To wait for
+			objects of other types, set --for. If you repeat the command with the same key, the
+			command waits for the existing objects.`),
 		Example: createExample,
 		RunE:    runner.RunE(o),
 	}

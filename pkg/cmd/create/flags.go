@@ -180,45 +180,46 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		namingServer: "the server, so that a lost response can lead to a second object",
 	}))
 	flags.IntVar(&f.attempts, "attempts", names.DefaultAttempts, fmt.Sprintf(
-		"Number of names to try for an object (1 to %d). After them, the object fails", flagvalue.MaxAttempts))
+		"Number of names to try for an object (1 to %d). If all names are taken, the create fails",
+		flagvalue.MaxAttempts))
 	flags.DurationVar(&f.retryTimeout, "retry-timeout", exactlyonce.DefaultRetryTimeout,
-		"How long to retry one object. It is retried after throttling, lost responses and connection errors. "+
-			"A request in progress has its own limit, --request-timeout or one minute")
-	f.keys.AddTo(flags, "Make the run repeatable. A later run with the same key and input leaves existing objects as "+
-		"they are. It finds objects only in the resource types and namespaces of the input.")
+		"How long to retry one object, after throttling, lost responses and connection errors. "+
+			"A request in progress has its own limit, which is --request-timeout or one minute")
+	f.keys.AddTo(flags, "Make the command repeatable. With the same key and input, a later command leaves existing "+
+		"objects as they are. The command finds existing objects only in the types and namespaces of the input.")
 	flags.IntVar(&f.count, "count", 1, "Number of copies of every object with generateName")
 	flags.IntVar(&f.concurrency, "concurrency", 8, "Number of copies to create at the same time. "+
-		"If set, documents with generateName are created at the same time, too. A document with a fixed name waits "+
-		"for all earlier documents, and later documents wait for it")
+		"If you set this flag, different documents with generateName are created at the same time, too. A document "+
+		"with a fixed name waits for all earlier documents, and later documents wait for this document")
 	flags.Float32Var(&f.qps, "qps", 0,
 		"Maximum number of requests per second. 0 sets no limit. Throttling by the server always applies")
 	flags.IntVar(&f.burst, "burst", 0,
-		"Number of requests that --qps lets pass at once. The default is the value of --qps")
+		"Number of requests to send at once before --qps limits the rate. The default is the value of --qps")
 	flags.BoolVar(&f.wait, "wait", false,
-		"Wait until the objects have finished. The exit code is 5 if one of them has failed")
+		"Wait until the objects have finished. The exit code is 5 if an object has failed")
 	f.waitTimeout = flagvalue.Duration(defaultWait)
 	flags.Var(&f.waitTimeout, "wait-timeout", "How long to wait. 0 checks the objects once, "+
 		"and a negative value sets no limit. The wait also ends if the server is unreachable for --retry-timeout")
-	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for a condition or value, as kubectl wait does. "+
-		"It is condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE], and replaces the end of the objects. "+
-		"It applies to objects of every type that has a status")
+	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for a condition or value, as kubectl wait does, and "+
+		"not until the objects have finished. The format is condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE]. "+
+		"The flag applies to objects of every type that has a status")
 	f.logs = flagvalue.NewEnum(logsOff, logsOff, logsOn, logsRaw)
 	flags.Var(&f.logs, "logs", "With --wait, print the logs of Jobs and Pods. "+
 		"The logs of all containers go to stderr. Control characters and commands for a CI system are escaped, "+
 		"and without a terminal each line begins with its Pod. "+
-		"--logs=raw prints the bytes")
+		"--logs=raw prints the bytes unchanged")
 	flags.Lookup("logs").NoOptDefVal = string(logsOn)
-	flags.IntVar(&f.logRequests, "max-log-requests", 10, "Maximum number of containers for --logs. "+
-		"They are followed at the same time, and the logs of other containers follow later")
-	flags.BoolVar(&f.deletes, "delete-on-interrupt", false, "With --wait, delete the unfinished objects of this run "+
-		"after an interrupt. It deletes only objects that this run created, and no namespaces and "+
-		"CustomResourceDefinitions, because these hold objects of others")
-	flags.BoolVar(&f.strict, "fail-on-difference", false, "Fail if an existing object differs from the input. With a "+
-		"key, this reads every existing object, and fails before waiting. It finds accidents, not attacks. "+
-		"Without the flag, the command prints a warning for the objects that it reads")
-	flags.StringVar(&f.from, "from", "", "Create a Job from a CronJob, like cronjob/NAME. It has "+
+	flags.IntVar(&f.logRequests, "max-log-requests", 10, "Maximum number of containers whose logs "+
+		"--logs prints at the same time. The logs of other containers come later")
+	flags.BoolVar(&f.deletes, "delete-on-interrupt", false, "With --wait, delete the unfinished objects after an "+
+		"interrupt. The command deletes only objects that it created itself. It deletes no namespaces and "+
+		"CustomResourceDefinitions, because they can contain objects of other users")
+	flags.BoolVar(&f.strict, "fail-on-difference", false, "Fail if an existing object differs from the input. The "+
+		"command then reads every existing object, and fails before it waits. The flag finds mistakes, but doesn't "+
+		"protect against attacks. Without the flag, the command prints a warning for the objects that it reads")
+	flags.StringVar(&f.from, "from", "", "Create a Job from a CronJob, like cronjob/NAME. The Job has "+
 		"the template of the CronJob, as with kubectl create job --from, and the generateName NAME-run-. "+
-		"To change it, edit the output of kubectl create job --from --dry-run=client -o yaml, and use -f")
+		"To change the Job, edit the output of kubectl create job --from --dry-run=client -o yaml, and use -f")
 	cmd.Flags().AddFlagSet(flags)
 }
 

@@ -54,26 +54,29 @@ type options struct {
 
 var longHelp = templates.LongDesc(`
 	Find groups of objects that were probably meant to be one object. Lost responses, stale
-	caches and restarted controllers leave such groups. The command changes nothing.
+	caches and restarted controllers cause such groups. The command changes nothing.
 
-	The objects of a group have the same type, namespace, effective prefix, owner and content.
-	Each object was created at most --within after the previous object of its group, or has its
-	creation ID. The content is all fields of the field manager that created the object. The
-	command compares Secrets only if you name the type.
+	The objects of a group have the same type, namespace, prefix, owner and content. The prefix
+	is the first 58 bytes of generateName. The content is all fields that are owned by the field
+	manager that created the object. Each object was created at most --within after the previous
+	object of the group, or both have the same creation ID, which kubectl genname create writes
+	into an annotation. The command compares Secrets only if you name the type.
 
 	Each group has a grade.
 
 	* confirmed: The objects have the same creation ID and the same content.
-	* likely: The group has two objects. Either something refers to only one of them, or they
-	  have no owner and one field manager created both.
-	* possible: All other groups. The table has them with -o wide only.
+	* likely: The group has two objects. Either other objects refer to only one of the two, or
+	  the two have no owner and the same field manager created both.
+	* possible: The group meets neither condition. The table has these groups only with -o wide.
 
-	Two equal creates within two minutes can be intended. Check a group before you delete
-	an object. -o name prints the younger object of a confirmed or likely pair. The spec of its
-	owner must name the older object. Nothing may refer to the younger object, and no text of the
-	owner may have its name. Other references don't count, because any user can create them.
-	-o name prints no object that has no owner, is younger than two minutes, or was created less
-	than two seconds after the older one.`)
+	Users can create equal objects on purpose. So check a group before you delete an object. -o
+	name prints the younger object of a confirmed or likely pair if all of this is true:
+
+	* The spec of the owner has the name of the older object. Other references to the older
+	  object are no evidence, because any user can create them.
+	* Nothing refers to the younger object, and no text of the owner has its name.
+	* The younger object is at least two minutes old, and at least two seconds younger than the
+	  older object.`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
@@ -90,10 +93,10 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			# Find duplicates in the current namespace
 			kubectl genname duplicates
 
-			# Find duplicate Jobs in all namespaces, and show the possible groups, too
+			# Find duplicate Jobs in all namespaces, and also show possible groups
 			kubectl genname duplicates jobs -A -o wide
 
-			# Print the Jobs that are probably left over
+			# Print the Jobs that are probably superfluous
 			kubectl genname duplicates jobs -n batch -o name
 
 			# Fail a CI job if there is a confirmed or likely group
@@ -109,11 +112,11 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	o.Bind(flags, "Search all namespaces, and cluster-scoped types", "Compare only objects that match this label query")
 	flags.Var(&o.within, "within",
-		"Longest time between the creates of one object of a group and the next object. It doesn't apply to objects "+
-			"with the same creation ID")
-	flags.Var(&o.since, "since", "Compare only objects younger than this by the server's clock, like 24h or 7d")
+		"Longest time between the creates of two consecutive objects of a group. This limit doesn't apply to "+
+			"objects with the same creation ID")
+	flags.Var(&o.since, "since", "Compare only objects younger than this age by the server's clock, like 24h or 7d")
 	flags.Int64Var(&o.failAbove, "fail-above-count", 0,
-		"Exit with code 3 if more groups than this are confirmed or likely")
+		"Exit with code 3 if more than this number of groups are confirmed or likely")
 	o.printFlags.AddTableFlags(cmd)
 }
 

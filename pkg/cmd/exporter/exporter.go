@@ -63,16 +63,17 @@ type options struct {
 var longHelp = templates.LongDesc(`
 	Watch the generated names of a cluster, and serve metrics about them for Prometheus.
 
-	The exporter counts names, creates and deletes by prefix, like audit --watch. It reads only
-	metadata. It needs permission to list and watch the resource types.
+	The exporter counts names, creates and deletes by prefix, like audit --watch. The exporter
+	reads only metadata, and needs permission to list and watch the resource types.
 
-	The --top prefixes with the most names have series of their own. So do half as many
-	prefixes, those with the most creates in the last ten minutes. A prefix keeps its series for
-	an hour after it was last among them. At most twice --top prefixes have series. For all other
-	prefixes together, each resource type has one series with the number of names.
+	Only the largest and the busiest prefixes have series of their own. The largest prefixes
+	have the most names, and --top sets their number. The busiest prefixes have the most creates
+	in the last ten minutes, and there are half as many of them. A prefix that leaves both groups
+	keeps its series for an hour. At most twice as many prefixes as --top have series. For
+	all other prefixes together, each resource type has one series with the number of names.
 
-	Counters start at 0 when the exporter starts. It doesn't count creates and deletes while it
-	is down.`)
+	Counters start at 0 when the exporter starts. The exporter doesn't count creates and deletes
+	while it is down.`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
@@ -89,7 +90,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			# Watch Jobs and Pods of one namespace, for clients on this machine only
 			kubectl genname exporter jobs,pods -n ci --web.listen-address=localhost:9810
 
-			# Serve the metrics with TLS and authentication, which a file configures
+			# Serve the metrics with the TLS and authentication that a file configures
 			kubectl genname exporter -A --web.config.file=web.yml`),
 		RunE:              runner.RunE(o),
 		ValidArgsFunction: complete.Types(conn),
@@ -102,9 +103,9 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	o.scope.BindNamespaces(flags, "Count objects of all namespaces, and cluster-scoped objects")
 	flags.IntVar(&o.top, "top", 200, "Number of prefixes that have series because they have the most names. "+
-		"Half as many have series because they have the most recent creates")
+		"Half as many prefixes have series because they have the most creates in the last ten minutes")
 	flags.Int64Var(&o.minCount, "min-count", 10,
-		"Smallest number of names, or of creates in the last ten minutes, of a prefix with series")
+		"Number of names, or of creates in the last ten minutes, that a prefix needs for series of its own")
 	flags.Var(&o.serverAttempts, "server-attempts",
 		"Number of names that the server tries per create. With auto, the exporter asks the server")
 	flags.StringVar(&o.metricsAddress, metricsFlag, ":9810", "Address of the metrics, like :9810 or localhost:9810")

@@ -100,18 +100,18 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 		Short:                 "Check the names in manifests before you create the objects",
 		Long: templates.LongDesc(`
 			Check manifests for problems with names. Lint finds prefixes that the server truncates or
-			refuses, names that controllers derive and that are too long, and generateName in files of
-			tools that need a fixed name. Run it before you create the objects, or in CI. It needs no
-			cluster.
+			refuses, and names that become too long when controllers extend them. Lint also finds
+			generateName in files of tools that need a fixed name, such as Helm. Run lint before you
+			create the objects, or in CI. Lint needs no cluster.
 
 			Each finding has the file, line and column, the problem, and how to fix it. To disable a
-			rule, write "# genname:disable RULE: REASON" at the line of the field, above it, or before
-			the first field of the document. Or set the annotation genname.dev/lint-disable to
-			"RULE: REASON".
+			rule, write the comment "# genname:disable RULE: REASON" on the line of the field, on the
+			line above, or before the first field of the document. Or set the annotation
+			genname.dev/lint-disable to "RULE: REASON".
 
-			The exit code is 3 if there are findings of the level of --fail-on or worse. Otherwise it
-			is 1 if lint can't read a file. In a directory, lint skips templates, files without
-			Kubernetes objects, invalid YAML without apiVersion and kind, and symbolic links to
+			The exit code is 3 if a finding has the level of --fail-on or a worse level. Otherwise the
+			exit code is 1 if lint can't read a file. In a directory, lint skips templates, files
+			without Kubernetes objects, invalid YAML without apiVersion and kind, and symbolic links to
 			directories or out of the repository.`),
 		Example: templates.Examples(`
 			# Check a manifest
@@ -138,7 +138,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringSliceVar(&o.disable, "disable", nil, "Rules to disable")
 	flags.StringVar(&o.kubernetes, "kubernetes-version", o.kubernetes,
 		"Version of Kubernetes that the manifests are for, 1.28 or newer. "+
-			"It decides which names are valid and which names controllers derive")
+			"This version decides which names are valid, and which names controllers derive from them")
 	flags.StringArrayVar(&o.exclude, "exclude", nil,
 		"Pattern of files to leave out of directories, as in .gitignore. Can be repeated")
 	flags.BoolVar(&o.showSkips, "show-skipped", false,
@@ -147,12 +147,12 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Exit with code 1 if files of directories can't be checked, such as symbolic links, templates and "+
 			"invalid YAML, or if an object has metadata.resourceVersion")
 	flags.BoolVar(&o.noInline, "no-inline-disable", false,
-		"Ignore "+configName+", .gitignore, and the comments and annotations that disable rules, "+
-			"for manifests of authors that you don't trust")
+		"Ignore "+configName+", .gitignore, and the comments and annotations that disable rules. "+
+			"Use this flag for manifests of authors that you don't trust")
 	flags.StringVar(&o.baseline, "baseline", "",
-		"File of --write-baseline. Its findings count as disabled, so that only new findings fail the run")
+		"File that --write-baseline wrote. Findings in this file count as disabled, so only new findings fail the run")
 	flags.StringVar(&o.writeBaseline, "write-baseline", "",
-		"Write the findings to this file, and exit with code 0. Run lint with the same arguments and --baseline then")
+		"Write the findings to this file, and exit with code 0. Later, run lint with the same arguments and --baseline")
 	o.printFlags.AddFlags(cmd)
 	offer := cobra.FixedCompletions(ruleNames(), cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc("disable", offer) // fails only for an unknown flag

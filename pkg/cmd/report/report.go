@@ -69,12 +69,12 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 		Short:                 "Calculate how likely creates with generateName are to fail",
 		Long: templates.LongDesc(`
 			Calculate the chance that creates with generateName fail because all attempted names
-			exist. Use it to decide whether a prefix needs retries, and which: those of the server,
-			those of kubectl genname create, or both.
+			exist. The chance shows whether a prefix needs retries by the server, by kubectl genname
+			create, or by both.
 
-			With TYPE/PREFIX or -f, report counts the existing names on the cluster. With --from, it
-			takes the counts of a saved audit. Otherwise it contacts no cluster, and you set the number
-			of names with --existing.`),
+			With TYPE/PREFIX or -f, report counts the existing names on the cluster. With --from, report
+			takes the counts from a saved audit. Otherwise report contacts no cluster, and you set the
+			number of existing names with --existing.`),
 		Example: templates.Examples(`
 			# Show the chances for a new prefix
 			kubectl genname report
@@ -90,7 +90,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			kubectl genname audit -A -o json > audit.json
 			kubectl genname report --from audit.json
 
-			# Show the expected failures of a year with 5,000 creates and deletes a day
+			# Show how many of 5,000 creates a day are expected to fail in a year
 			kubectl genname report --existing 100000 --rate 5000 --over 365d
 
 			# Draw the chances with and without retries in the terminal
@@ -106,20 +106,21 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	cmdutil.AddFilenameOptionFlags(cmd, &o.manifests, "with the manifests whose generateName to report on")
 	flags.StringVar(&o.from, "from", "",
-		"File with a saved audit (from audit -o json) to take the counts from. - is stdin")
+		"File with a saved audit (from audit -o json) that has the counts. - is stdin")
 	flags.Int64Var(&o.existing, "existing", 0, "Number of names that exist under the prefix")
 	flags.Int64SliceVar(&o.config.Creates, "creates", o.config.Creates,
-		"Numbers of further creates to report on, like 100,10000")
+		"Numbers of further creates for which to calculate the chance, like 100,10000")
 	flags.IntVar(&o.config.SuffixLength, "suffix-length", o.config.SuffixLength,
 		"Number of random characters in a name, from 1 to 11")
 	flags.Var(&o.serverAttempts, "server-attempts", "Number of names that the server tries per create. With auto, "+
-		"report asks the server or takes the number of the saved audit, and otherwise assumes 8")
+		"report asks the server or takes the number from the saved audit. Without both, report assumes 8")
 	flags.IntVar(&o.config.ClientAttempts, "client-attempts", o.config.ClientAttempts,
-		"Number of names that kubectl genname create tries")
+		"Number of names that kubectl genname create tries per create")
 	flags.Var(&flagvalue.Probability{Value: &o.config.Probability}, "probability",
-		"Print how many creates are possible until the chance that any has failed exceeds this value, "+
-			"like 0.001 or 0.1%")
-	flags.Float64Var(&o.rate, "rate", 0, "Report on this number of creates per day, with as many deletes")
+		"Chance of a failure to accept, like 0.001 or 0.1%. The report has the number of creates until the chance "+
+			"that any of them has failed exceeds this value")
+	flags.Float64Var(&o.rate, "rate", 0,
+		"Number of creates per day, with as many deletes. The report then has a forecast for the time of --over")
 	flags.Var(&o.period, "over", "How long the creates and deletes of --rate go on, like 90m, 12h or 30d")
 	flags.BoolVar(&o.plot, "plot", false, "Draw the chance of a failure by the number of names in the terminal, "+
 		"with and without retries, instead of the tables")

@@ -36,12 +36,11 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 		Short: "Show the versions, and the attempts that the server makes per create",
 		Long: templates.LongDesc(`
 			Show the versions of the plugin and of the server, and the number of names that the
-			server tries per create. Use it to find out whether your server tries another name if a
-			generated name is taken.
+			server tries per create. If the number is 1, a create fails if the generated name is taken.
 
-			In Kubernetes 1.30 to 1.34, an administrator can change that number. So version reads it
-			from the server's metric kubernetes_feature_enabled. Without permission to read /metrics,
-			it prints the default of the server's version, with the word "default".`),
+			In Kubernetes 1.30 to 1.34, an administrator can change this number. So version reads the
+			number from the server's metric kubernetes_feature_enabled. Without permission to read
+			/metrics, version prints the default of the server's version, with the word "default".`),
 		Example: templates.Examples(`
 			# Show the versions, and the number of names that the server tries
 			kubectl genname version

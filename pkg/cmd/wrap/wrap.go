@@ -43,22 +43,24 @@ type options struct {
 
 var longHelp = templates.LongDesc(`
 	Run a program that creates objects with generateName, such as argo, helm or a script. Each
-	of its creates makes exactly one object, even if a response is lost. You don't change the
-	program.
+	create of the program makes exactly one object, even if a response is lost. You don't change
+	the program.
 
 	The program gets a KUBECONFIG for a proxy on this computer. The proxy gives each object with
-	a generateName a name and an annotation, and repeats or checks its create until the outcome
-	is known. All other requests pass through unchanged. The program needs the permission get for
-	the objects that it creates. To protect several programs, wrap a shell.
+	a generateName a name and an annotation. If a response is lost, the proxy checks whether the
+	object exists or repeats the create request, until the outcome is known. All other requests
+	pass through unchanged. The program needs the permission get for the objects that it creates.
+	To protect several programs, wrap a shell.
 
-	With --idempotency-key, a second run of the program gets the objects of the first, even if the
-	first was killed. wrap recognizes an object by its content. Don't use a key if the content has
-	a date or a random value, or if the program checks for its own objects. The program also needs
-	the permission list.
+	With --idempotency-key, a second run of the program gets the objects of the first run, even if
+	the first run was killed. For this, the second run must repeat all create requests of the first
+	run, with the same contents. So don't use a key if a content has a date or a random value, or
+	if the program checks which of its objects exist. With a key, the program also needs the
+	permission list.
 
-	A program that doesn't use KUBECONFIG isn't protected. If the program sent no request
-	through the proxy, wrap prints that. The exit code is that of the program, or 4 if the
-	program succeeded and the outcome of a create is unknown.`)
+	A program that doesn't use KUBECONFIG isn't protected. If no request came through the proxy,
+	wrap prints a message. wrap exits with the exit code of the program. The exit code is 4 if the
+	program succeeded, but the outcome of a create is unknown.`)
 
 // limitsOf returns a paragraph about an operating system on which something of wrap can't work.
 func limitsOf(system string) string {
@@ -78,7 +80,7 @@ var examples = templates.Examples(`
 	# Protect all programs of a script, and print a line for each create
 	kubectl genname wrap -v -- bash release.sh
 
-	# Run a step that can be repeated: a second run gets the objects of the first
+	# Run a program so that a second run gets the objects of the first run
 	kubectl genname wrap --idempotency-key=import-4f1d2e8 -- python3 import.py
 
 	# Run a Python program in the context staging
@@ -92,7 +94,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	}
 	cmd := &cobra.Command{
 		Use:     "wrap [flags] -- COMMAND [args...]",
-		Short:   "Run a program whose creates make exactly one object each",
+		Short:   "Run a program so that each of its creates makes exactly one object",
 		Long:    longHelp + limitsOf(runtime.GOOS),
 		Example: examples,
 		RunE:    runner.RunE(o),
@@ -104,9 +106,9 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	// This -v replaces kubectl's -v, because client-go's log doesn't show the program's requests.
 	cmd.Flags().BoolVarP(&o.verbose, "v", "v", false, "Print a line for each create that wrap intercepts")
 	cmd.Flags().Var(&o.retryTimeout, "retry-timeout",
-		"Time for the retries of one object, and for which wrap keeps a result that its program didn't wait for")
+		"How long to retry one object. For the same time, wrap keeps a result that the program didn't wait for")
 	o.keys.AddTo(cmd.Flags(), "Make the program repeatable. A later run with the same key gets the existing objects, "+
-		"and creates the missing ones.")
+		"and creates the missing objects.")
 	return cmd
 }
 

@@ -38,11 +38,11 @@ type Flags struct {
 func (f *Flags) AddTo(flags *pflag.FlagSet, usage string) {
 	f.set = flags
 	flags.StringVar((*string)(&f.Key), "idempotency-key", "", usage+
-		" Other users of the machine can read the arguments of a process. $"+KeyVariable+" is the default")
+		" Other users of the machine can read this argument, but not $"+KeyVariable+", which is the default")
 	flags.Var(new(path), "idempotency-key-file", "File with the idempotency key in its only line")
-	flags.Var(new(path), "idempotency-secret-file", "File with a secret of 32 to 1,024 characters. Users without the "+
-		"secret can't create objects that a run with the key takes for its own. Further lines are former secrets. "+
-		"Without the flag, $"+secretVariable+" has the secret")
+	flags.Var(new(path), "idempotency-secret-file", "File with a secret of 32 to 1,024 characters. Without the "+
+		"secret, other users can't create objects that a command with the key takes for its own. Further lines of "+
+		"the file are former secrets. The default is the value of $"+secretVariable)
 	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
 }
 

@@ -48,7 +48,7 @@ func (f *Flags) Bind(flags *pflag.FlagSet, allNamespaces, selector string) {
 	f.BindNamespaces(flags, allNamespaces)
 	flags.StringVarP(&f.Selector, "selector", "l", "", selector)
 	flags.Var(&f.RetryTimeout, "retry-timeout",
-		"How long to retry a request. It is retried while the server throttles it, fails or is unreachable")
+		"How long to retry a request. Requests are retried while the server throttles, fails or is unreachable")
 }
 
 // BindNamespaces adds -A with its usage. Requests are retried for the default time.
