@@ -182,7 +182,8 @@ func (f *Followed) String() string {
 func (f *Followed) Section(s Settings) string {
 	return fmt.Sprintf("Measured on %s with seed %d, with %d cores and %s. For %s, the test requested %d changes per second. %s\n\n",
 		time.Now().UTC().Format(time.DateOnly), s.Seed, runtime.NumCPU(), runtime.Version(), s.Follows, changesPerSecond, s.servers()) +
-		"| creates made, seen | deletes made, seen | rows with the right names | exact rows | lower bounds | gaps |\n" +
+		"| creates: requested, counted | deletes: requested, counted | prefixes with the right number of names " +
+		"| prefixes with exact creates and deletes | prefixes with lower bounds | gaps |\n" +
 		"|--:|--:|--:|--:|--:|--:|\n" +
 		fmt.Sprintf("| %d, %d | %d, %d | %d of %d | %d | %d | %d |\n\n%s.\n",
 			f.Creates, f.SeenCreates, f.Deletes, f.SeenDeletes, f.Prefixes, f.Prefixes, f.Exact, f.Lower, f.Gaps, f.Watched)
