@@ -1,20 +1,17 @@
-// Command compat runs the plugin against several minor versions of kube-apiserver, and under several versions of
-// kubectl. If a kube-apiserver has a gate for retries of generated names, it runs with the gate on and off. The
-// command prints tables: names tried, the number that "version" reports, creates through faults, and audits. With
-// -write it also writes them into a document. Broken promises are errors.
+// Command compat runs the plugin against several minor versions of kube-apiserver. If a kube-apiserver has a gate for
+// retries of generated names, it runs with the gate on and off. The command prints a table: names tried, the number
+// that "version" reports, creates through faults, and audits. With -write it also writes the table into a document.
+// Broken promises are errors.
 //
 //	go run ./lab/compat -only v1.30.14
-//	go run ./lab/compat -only kubectl
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -30,8 +27,8 @@ import (
 
 func main() {
 	plugin := flag.String("plugin", "bin/kubectl-genname", "the plugin's binary")
-	only := flag.String("only", "", "versions of kube-apiserver, or kubectl, separated by commas (default all)")
-	write := flag.String("write", "", "document to write all into, between the markers of -section")
+	only := flag.String("only", "", "versions of kube-apiserver, separated by commas (default all)")
+	write := flag.String("write", "", "document to write the table into, between the markers of -section")
 	section := flag.String("section", "compat", "name of the markers, and of the target of make that the text names")
 	flag.Parse()
 	if err := run(*plugin, *only, *write, *section); err != nil {
@@ -49,35 +46,25 @@ func run(plugin, only, write, section string) error {
 	}
 	chosen := func(name string) bool { return only == "" || slices.Contains(strings.Split(only, ","), name) }
 	if name := unknown(only); name != "" {
-		return fmt.Errorf("-only: there is no %q: it is %s or kubectl", name, strings.Join(controlplane.ServerVersions, ", "))
+		return fmt.Errorf("-only: there is no %q: it is one of %s", name, strings.Join(controlplane.ServerVersions, ", "))
 	}
-	var seen strings.Builder
 	rows, broken, err := examineAll(ctx, plugin, chosen)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&seen, "Results of `make -f lab/Makefile %s` on %s:\n", section, time.Now().UTC().Format(time.DateOnly))
-	if len(rows) > 0 {
-		fmt.Fprintf(&seen, "\n%s", table(rows))
-	}
-	if chosen("kubectl") {
-		text, err := underKubectls(ctx, plugin)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&seen, "\nThis table has the results of two versions of kubectl with the plugin, on kube-apiserver %s:\n\n%s", controlplane.ServerVersion, text)
-	}
-	fmt.Print(seen.String())
+	seen := fmt.Sprintf("Results of `make -f lab/Makefile %s` on %s:\n\n%s",
+		section, time.Now().UTC().Format(time.DateOnly), table(rows))
+	fmt.Print(seen)
 	if write == "" || broken != nil {
 		return broken
 	}
-	return document.Write(write, section, seen.String())
+	return document.Write(write, section, seen)
 }
 
 // unknown returns the first word of -only that selects nothing.
 func unknown(only string) string {
 	for _, name := range strings.FieldsFunc(only, func(r rune) bool { return r == ',' }) {
-		if name != "kubectl" && !slices.Contains(controlplane.ServerVersions, name) {
+		if !slices.Contains(controlplane.ServerVersions, name) {
 			return name
 		}
 	}
@@ -111,7 +98,6 @@ type server struct {
 
 var (
 	gateOn       = controlplane.APIServerArgs("--feature-gates=RetryGenerateName=true")
-	gateOff      = controlplane.APIServerArgs("--feature-gates=RetryGenerateName=false")
 	emulatesOff  = []controlplane.Option{controlplane.WithoutServerRetries}
 	emulatedGate = "off, emulating 1.31"
 )
@@ -121,8 +107,6 @@ var (
 var servers = []server{
 	{"v1.30.14", "off by default", 1, nil},
 	{"v1.30.14", "on", 8, []controlplane.Option{gateOn}},
-	{"v1.31.0", "on by default", 8, nil},
-	{"v1.31.0", "off", 1, []controlplane.Option{gateOff}},
 	{"v1.34.4", "locked on", 8, nil},
 	{"v1.34.4", emulatedGate, 1, emulatesOff},
 	{"v1.37.1", "gone", 8, nil},
@@ -194,46 +178,4 @@ func table(rows []row) string {
 		fmt.Fprintf(&b, " %d, %d, %d, %d |\n", r.watched.Creates, r.watched.SeenCreates, r.watched.Deletes, r.watched.SeenDeletes)
 	}
 	return b.String()
-}
-
-// underKubectls runs the plugin under each of controlplane.KubectlVersions on one control plane, by the script kubectl
-// of this directory. underKubectls returns the results as a table.
-func underKubectls(ctx context.Context, plugin string) (text string, err error) {
-	cp, err := controlplane.Start(ctx, os.Stderr)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, cp.Stop(), cp.Remove()) }()
-	script, err := filepath.Abs("lab/compat/kubectl")
-	kubeconfig, bin := filepath.Join(cp.Dir, "kubeconfig"), filepath.Join(cp.Dir, "bin")
-	if err := errors.Join(
-		err,
-		controlplane.WriteKubeconfig(kubeconfig, cp.Admin()),
-		os.Mkdir(bin, 0o755),
-		os.Symlink(plugin, filepath.Join(bin, "kubectl-genname")),
-		os.Symlink(plugin, filepath.Join(bin, "kubectl_complete-genname")),
-	); err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	b.WriteString("| kubectl | `genname version` prints | `create` with a key prints, twice | `audit` counts | Tab completes | exit code for an unknown flag |\n")
-	b.WriteString("|---|---|---|---|---|--:|\n")
-	for _, version := range controlplane.KubectlVersions {
-		fmt.Fprintf(os.Stderr, "kubectl %s\n", version)
-		binaries, err := controlplane.Build(ctx, os.Stderr, controlplane.Kubectl(version))
-		if err != nil {
-			return "", err
-		}
-		var stderr bytes.Buffer
-		cmd := exec.CommandContext(ctx, script, "under-"+strings.ReplaceAll(version, ".", "-")+"-")
-		cmd.Dir, cmd.Stderr = cp.Dir, &stderr
-		path := strings.Join([]string{filepath.Dir(binaries.Kubectl), bin, os.Getenv("PATH")}, string(os.PathListSeparator))
-		cmd.Env = append(os.Environ(), "PATH="+path, "HOME="+cp.Dir, "KUBECONFIG="+kubeconfig)
-		cells, err := cmd.Output()
-		if err != nil {
-			return "", fmt.Errorf("under kubectl %s: %w: %s%s", version, err, cells, &stderr)
-		}
-		fmt.Fprintf(&b, "| %s | %s |\n", version, strings.TrimSpace(string(cells)))
-	}
-	return b.String(), nil
 }

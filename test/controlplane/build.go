@@ -27,12 +27,9 @@ const (
 )
 
 // ServerVersions are the kube-apiservers that Build can build, oldest first. They differ in the reaction to a
-// conflict, or in how they read lists.
-var ServerVersions = []string{"v1.30.14", "v1.31.0", ServerVersion, NewestServerVersion}
-
-// KubectlVersions are the kubectls that Build can build, oldest first. The first is a minor version older than the
-// plugin's libraries, and the second has their version. No newer version has been released.
-var KubectlVersions = []string{"v1.36.6", KubectlVersion}
+// conflict, or in how they read lists. All but ServerVersion have their go.mod and go.sum in the directory versions.
+// Their go.sum has only what the build needs: "go list -mod=mod -modfile=FILE -deps PACKAGES" in servers writes it.
+var ServerVersions = []string{"v1.30.14", ServerVersion, NewestServerVersion}
 
 // Binaries are the paths of the programs of a control plane, and of the reference kubectl.
 type Binaries struct {
@@ -41,28 +38,32 @@ type Binaries struct {
 	Kubectl   string
 }
 
-// program is one command to build, a package of a nested module.
+// program is one command to build.
 type program struct {
 	name    string
-	module  string // directory, relative to this package
-	pkg     string // package, relative to the module
+	dir     string // with all sources, relative to this package
+	pkg     string // package, relative to dir
+	modules string // directory of go.mod and go.sum, relative to dir
 	version string // stamped into k8s.io/component-base/version; empty for none
 	takes   string // on two cores, with an empty build cache
-	pins    string // directory whose go.mod and go.sum replace the module's own, relative to it; or empty
 }
 
 var (
 	apiServer = program{
-		name: "kube-apiserver", module: "servers", pkg: "./kube-apiserver", version: ServerVersion, takes: "4 minutes",
+		name: "kube-apiserver", dir: "servers", pkg: "./kube-apiserver", modules: ".",
+		version: ServerVersion, takes: "4 minutes",
 	}
-	etcd    = program{name: "etcd", module: "servers", pkg: "./etcd", takes: "10 seconds"}
-	kubectl = program{name: "kubectl", module: "kubectl", pkg: ".", version: KubectlVersion, takes: "2 minutes"}
+	etcd = program{name: "etcd", dir: "servers", pkg: "./etcd", modules: ".", takes: "10 seconds"}
+	// kubectl is of the main module, because the plugin has the libraries of the same version.
+	kubectl = program{
+		name: "kubectl", dir: "kubectl", pkg: ".", modules: "../../..", version: KubectlVersion, takes: "1 minute",
+	}
 )
 
 // at returns the program in another version.
 func (p program) at(version string) program {
 	if p.version != version {
-		p.version, p.pins = version, filepath.Join("..", "versions", p.module, version)
+		p.version, p.modules = version, filepath.Join("..", "versions", p.dir, version)
 	}
 	return p
 }
@@ -77,7 +78,7 @@ func Build(ctx context.Context, log io.Writer, options ...Option) (Binaries, err
 	for _, p := range []struct {
 		program
 		path *string
-	}{{apiServer.at(all.version), &b.APIServer}, {etcd, &b.Etcd}, {kubectl.at(all.kubectl), &b.Kubectl}} {
+	}{{apiServer.at(all.version), &b.APIServer}, {etcd, &b.Etcd}, {kubectl, &b.Kubectl}} {
 		path, err := p.build(ctx, log)
 		if err != nil {
 			return Binaries{}, fmt.Errorf("build %s: %w", p.name, err)
@@ -92,7 +93,7 @@ func (p program) build(ctx context.Context, log io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(root, "test", "controlplane", p.module)
+	dir := filepath.Join(root, "test", "controlplane", p.dir)
 	path, err := p.cachePath(dir)
 	if err != nil {
 		return "", err
@@ -127,10 +128,7 @@ func (p program) compile(ctx context.Context, dir, path string) error {
 	}
 	part := fmt.Sprintf("%s.%d", path, os.Getpid())
 	defer func() { _ = os.Remove(part) }() // of a failed build
-	args := append([]string{"build", "-o", part}, p.flags()...)
-	if p.pins != "" {
-		args = append(args, "-modfile="+filepath.Join(p.pins, "go.mod"))
-	}
+	args := append([]string{"build", "-o", part, "-modfile=" + filepath.Join(dir, p.modules, "go.mod")}, p.flags()...)
 	cmd := exec.CommandContext(ctx, "go", append(args, p.pkg)...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
@@ -176,19 +174,19 @@ func (p program) cachePath(dir string) (string, error) {
 	return filepath.Join(cache, "control-plane", hash, p.name), nil
 }
 
-// hash covers the module's sources, go.mod and go.sum, the flags, the platform and the version of Go. go.mod and
+// hash covers the program's sources, go.mod and go.sum, the flags, the platform and the version of Go. go.mod and
 // go.sum cover the sources of every dependency.
 func (p program) hash(dir string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, p.name, p.pkg, p.flags(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	err := write(h, dir)
-	if p.pins != "" {
-		err = errors.Join(err, write(h, filepath.Join(dir, p.pins)))
+	var err error
+	for _, name := range []string{".", filepath.Join(p.modules, "go.mod"), filepath.Join(p.modules, "go.sum")} {
+		err = errors.Join(err, write(h, filepath.Join(dir, name)))
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16], err
 }
 
-// write writes all files below dir, with their paths.
+// write writes dir, which is a file, or all files below it with their paths.
 func write(h io.Writer, dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -11,7 +11,6 @@ func TestVersionsArePinned(t *testing.T) {
 	t.Parallel()
 	for file, pin := range map[string]string{
 		"../../go.mod":   "k8s.io/kubectl v0" + strings.TrimPrefix(KubectlVersion, "v1"),
-		"kubectl/go.mod": "k8s.io/kubectl v0" + strings.TrimPrefix(KubectlVersion, "v1"),
 		"servers/go.mod": "k8s.io/kubernetes " + ServerVersion,
 	} {
 		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "\t"+pin+"\n") {

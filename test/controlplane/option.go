@@ -12,19 +12,19 @@ import (
 type Option struct {
 	args, env        []string // of kube-apiserver
 	members, servers int      // 0 for no change
-	version, kubectl string   // empty for no change
+	version          string   // empty for no change
 }
 
 // together returns the default control plane with all options.
 func together(options []Option) Option {
-	all := Option{members: 1, servers: 1, version: ServerVersion, kubectl: KubectlVersion}
+	all := Option{members: 1, servers: 1, version: ServerVersion}
 	for _, o := range options {
 		all = all.with(o)
 	}
 	return all
 }
 
-// with combines both options. If both set a number or a version, the value of other counts.
+// with combines both options. If both set a number or the version, the value of other counts.
 func (o Option) with(other Option) Option {
 	return Option{
 		args:    slices.Concat(o.args, other.args),
@@ -32,7 +32,6 @@ func (o Option) with(other Option) Option {
 		members: cmp.Or(other.members, o.members),
 		servers: cmp.Or(other.servers, o.servers),
 		version: cmp.Or(other.version, o.version),
-		kubectl: cmp.Or(other.kubectl, o.kubectl),
 	}
 }
 
@@ -41,9 +40,6 @@ var Replicated = Option{members: 3, servers: 2}
 
 // Version sets the version of kube-apiserver, one of ServerVersions.
 func Version(version string) Option { return Option{version: version} }
-
-// Kubectl sets the version of kubectl, one of KubectlVersions.
-func Kubectl(version string) Option { return Option{kubectl: version} }
 
 // WithoutServerRetries switches off the server's own retries of generated names (KEP-4420). WithoutServerRetries
 // emulates version 1.31, in which the gate is not locked.

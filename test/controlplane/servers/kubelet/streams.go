@@ -10,8 +10,11 @@ import (
 	"os/exec"
 	"time"
 
-	"k8s.io/cri-streaming/pkg/streaming/portforward"
-	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
+	"k8s.io/apimachinery/pkg/types"
+	protocol "k8s.io/apimachinery/pkg/util/remotecommand"
+	client "k8s.io/client-go/tools/remotecommand"
+	"k8s.io/kubelet/pkg/cri/streaming/portforward"
+	"k8s.io/kubelet/pkg/cri/streaming/remotecommand"
 	utilexec "k8s.io/utils/exec"
 )
 
@@ -29,18 +32,18 @@ func serveExec(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	remotecommand.ServeExec(w, r, host{}, r.PathValue("pod"), "", r.PathValue("container"), r.URL.Query()["command"],
-		options, idle, remotecommand.DefaultStreamCreationTimeout, remotecommand.SupportedStreamingProtocols)
+		options, idle, protocol.DefaultStreamCreationTimeout, protocol.SupportedStreamingProtocols)
 }
 
 func servePorts(w http.ResponseWriter, r *http.Request) {
 	options, _ := portforward.BuildV4Options(nil) // only for WebSocket, which the API server doesn't use here
 	portforward.ServePortForward(w, r, host{}, r.PathValue("pod"), "", options,
-		idle, remotecommand.DefaultStreamCreationTimeout, portforward.SupportedProtocols)
+		idle, protocol.DefaultStreamCreationTimeout, portforward.SupportedProtocols)
 }
 
 func (host) ExecInContainer(
-	ctx context.Context, _, _, _ string, command []string, in io.Reader, out, errOut io.WriteCloser, _ bool,
-	_ <-chan remotecommand.TerminalSize, _ time.Duration,
+	ctx context.Context, _ string, _ types.UID, _ string, command []string, in io.Reader, out, errOut io.WriteCloser, _ bool,
+	_ <-chan client.TerminalSize, _ time.Duration,
 ) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = out, errOut
@@ -65,7 +68,7 @@ func (host) ExecInContainer(
 	return err
 }
 
-func (host) PortForward(ctx context.Context, _, _ string, port int32, stream io.ReadWriteCloser) error {
+func (host) PortForward(ctx context.Context, _ string, _ types.UID, port int32, stream io.ReadWriteCloser) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		return err

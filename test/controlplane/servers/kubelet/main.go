@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	internalapi "k8s.io/cri-api/pkg/apis"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/cri-client/pkg/logs"
@@ -62,8 +64,8 @@ func (k kubelet) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("pod %q does not exist", pod), http.StatusNotFound)
 		return
 	}
-	options, previous := parse(r)
-	if previous {
+	options := parse(r)
+	if options.Previous {
 		run--
 	}
 	if run < 0 {
@@ -76,7 +78,8 @@ func (k kubelet) serve(w http.ResponseWriter, r *http.Request) {
 	if options.Follow {
 		out = flusher{w}
 	}
-	if err := logs.ReadLogs(r.Context(), path+".log", path, options, runtimeService{}, out, out); err != nil {
+	read := logs.NewLogOptions(options, time.Now())
+	if err := logs.ReadLogs(r.Context(), nil, path+".log", path, read, runtimeService{}, out, out); err != nil {
 		fmt.Fprint(out, err) // the status is sent
 	}
 }
@@ -94,14 +97,19 @@ func (k kubelet) run(dir string) (int, error) {
 }
 
 // parse returns the options of a request.
-func parse(r *http.Request) (options *logs.LogOptions, previous bool) {
+func parse(r *http.Request) *corev1.PodLogOptions {
 	query := r.URL.Query()
-	options = &logs.LogOptions{Follow: query.Get("follow") == "true", Timestamp: query.Get("timestamps") == "true"}
-	options.Since, _ = time.Parse(time.RFC3339, query.Get("sinceTime"))
+	since, _ := time.Parse(time.RFC3339, query.Get("sinceTime"))
+	options := &corev1.PodLogOptions{
+		Follow:     query.Get("follow") == "true",
+		Previous:   query.Get("previous") == "true",
+		Timestamps: query.Get("timestamps") == "true",
+		SinceTime:  &metav1.Time{Time: since},
+	}
 	if lines, err := strconv.ParseInt(query.Get("tailLines"), 10, 64); err == nil {
 		options.TailLines = &lines
 	}
-	return options, query.Get("previous") == "true"
+	return options
 }
 
 // flusher sends each write at once.
