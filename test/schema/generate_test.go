@@ -59,8 +59,8 @@ func (g generator) schemaOf(kind reflect.Type) *jsonschema.Schema {
 	special := map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[metav1.Time](): {Type: "string", Format: "date-time"},
 		reflect.TypeFor[metav1.TypeMeta](): {Type: "object", Properties: map[string]*jsonschema.Schema{
-			"apiVersion": {Const: constant(v1alpha1.GroupVersion.String()), Description: "The version of the format."},
-			"kind":       {Const: constant(kind.Name()), Description: "The format."},
+			"apiVersion": {Const: constant(v1alpha1.GroupVersion.String()), Description: "The API version of the report."},
+			"kind":       {Const: constant(kind.Name()), Description: "The kind of the report."},
 		}},
 	}
 	for _, of := range enums {

@@ -109,12 +109,12 @@ type AuditVerdict struct {
 	// AttemptsUnknown are the resource types, as RESOURCE.GROUP, whose number of attempts per create is unknown. The
 	// verdict assumes one attempt for them.
 	AttemptsUnknown []string `json:"attemptsUnknown"`
-	// MostCreatedCount is the number of prefixes and folded entries with many new objects. Many means 1,000 or more in
-	// the last ten minutes, 100 or more in the last ten minutes if they are at least a tenth of all names, or more than
-	// 1,000 in the last 24 hours.
+	// MostCreatedCount is the number of prefixes, and of entries of folded, with many new objects. Many means 1,000 or
+	// more in the last ten minutes, 100 or more in the last ten minutes if they are at least a tenth of all names, or
+	// more than 1,000 in the last 24 hours.
 	MostCreatedCount int64 `json:"mostCreatedCount"`
-	// MostCreated are up to three of the prefixes and folded entries with many new objects. Entries with many objects
-	// of the last ten minutes come first, ordered by last10m. The others follow, ordered by last24h.
+	// MostCreated are up to three of the prefixes, and of the entries of folded, with many new objects. Those with many
+	// objects of the last ten minutes come first, ordered by last10m. The others follow, ordered by last24h.
 	MostCreated []AuditMostCreated `json:"mostCreated"`
 }
 
@@ -139,7 +139,7 @@ type AuditClosest struct {
 // last 24 hours.
 type AuditMostCreated struct {
 	PrefixRef `json:",inline"`
-	// OwnerKind is the kind of the controllers of a folded entry's objects, like Job; absent for a prefix, and for
+	// OwnerKind is the kind of the objects' controllers, like Job, for an entry of folded; absent for a prefix, and for
 	// objects without controllers.
 	OwnerKind string `json:"ownerKind,omitempty"`
 	// Names is the number of names that exist.
@@ -148,8 +148,8 @@ type AuditMostCreated struct {
 	Last10m int64 `json:"last10m"`
 	// Last24h is the number of existing names that were created in the last 24 hours.
 	Last24h int64 `json:"last24h"`
-	// Creator is the creator of the newest object. For a folded entry, it is the field manager that created the most
-	// objects. It is null if unknown.
+	// Creator is the creator of the newest object. For an entry of folded, it is the field manager that created the
+	// most objects. It is null if unknown.
 	Creator *Creator `json:"creator"`
 }
 
@@ -385,7 +385,7 @@ type AuditRoom struct {
 }
 
 // AuditHidden describes the objects that are neither in items nor in folded. Either --top hides their prefix, or their
-// folded entry would have too few objects.
+// entry in folded would have too few objects.
 type AuditHidden struct {
 	// Prefixes is the number of prefixes and stems of the hidden objects.
 	Prefixes int64 `json:"prefixes"`

@@ -134,8 +134,8 @@ type Policy struct {
 	NextCreateFails *float64 `json:"nextCreateFails"`
 	// AnyFails is the probability that at least one of the creates fails.
 	AnyFails *float64 `json:"anyFails"`
-	// AnyFailsLog10 is the decimal logarithm of AnyFails. It stays accurate if AnyFails is
-	// too small for a float64. It is null if no create can fail.
+	// AnyFailsLog10 is the decimal logarithm of AnyFails, which stays accurate if AnyFails is too small for a float64;
+	// null if no create can fail.
 	AnyFailsLog10 *float64 `json:"anyFailsLog10"`
 	// ExpectedFailures is the mean number of creates that fail, if failed creates are not repeated.
 	ExpectedFailures *float64 `json:"expectedFailures"`
