@@ -2,21 +2,19 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 )
@@ -35,26 +33,13 @@ func newObserver(ctx context.Context, config *rest.Config) (*observer, error) {
 	if err != nil {
 		return nil, err
 	}
-	node := &corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: "node"}}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(node) // DaemonSets need one
-	if err != nil {
-		return nil, err
-	}
-	_, err = client.Resource(corev1.SchemeGroupVersion.WithResource("nodes")).
-		Create(ctx, &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
-	if err != nil {
-		return nil, err
-	}
-	template := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": map[string]any{"name": claim},
-		"spec": map[string]any{"spec": map[string]any{}},
-	}}
-	templates := schema.GroupVersionResource{Group: "resource.k8s.io", Version: "v1", Resource: "resourceclaimtemplates"}
-	_, err = client.Resource(templates).Namespace(namespace).Create(ctx, template, metav1.CreateOptions{})
-	return &observer{client}, err
+	o := &observer{client}
+	_, err = o.create(ctx, "Node", metav1.NamespaceNone, "")
+	_, err2 := o.create(ctx, "ResourceClaimTemplate", namespace, "")
+	return o, errors.Join(err, err2)
 }
 
-// claim is the name of a claim, and of its template.
+// claim is the name of a claim, and of its template, in owners.yaml.
 const claim = "gpu"
 
 // all observes every row that must be tested on real controllers. It creates all owners first, because a CronJob
@@ -74,7 +59,7 @@ func (o *observer) all(ctx context.Context) (seen map[int]observation, failure e
 		var pair [2]owner
 		for j, length := range []int{within(row), beyond(row)} {
 			name := nameOf(i, j, length)
-			uid, err := o.create(ctx, row, name)
+			uid, err := o.create(ctx, strings.TrimSpace(row.Variant+" "+row.Owner.Kind), namespace, name)
 			pair[j] = owner{uid, name, err}
 		}
 		owners[i] = pair
@@ -142,69 +127,23 @@ func nameOf(row, which, length int) string {
 	return name + strings.Repeat("x", length-len(name)-len(end)) + end
 }
 
-// create creates an owner.
-func (o *observer) create(ctx context.Context, row derived.Child, name string) (types.UID, error) {
-	object := ownerOf(row, name)
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
+//go:embed owners.yaml
+var manifests string
+
+// create creates an object of owners.yaml.
+func (o *observer) create(ctx context.Context, key, namespace, name string) (types.UID, error) {
+	app, _, _ := strings.Cut(name, "-")
+	all := map[string]map[string]any{}
+	if err := yaml.UnmarshalStrict([]byte(strings.NewReplacer("NAME", name, "APP", app).Replace(manifests)), &all); err != nil {
 		return "", err
 	}
-	created, err := o.client.Resource(resourceOf(row.Owner)).Namespace(namespace).
-		Create(ctx, &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
+	object := &unstructured.Unstructured{Object: all[key]}
+	resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
+	created, err := o.client.Resource(resource).Namespace(namespace).Create(ctx, object, metav1.CreateOptions{})
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("create %s %s: %w", key, name, err)
 	}
 	return created.GetUID(), nil
-}
-
-func resourceOf(kind schema.GroupKind) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: kind.Group, Version: "v1", Resource: strings.ToLower(kind.Kind) + "s"}
-}
-
-// ownerOf returns an owner of the row's kind.
-func ownerOf(row derived.Child, name string) runtime.Object {
-	meta := metav1.ObjectMeta{Name: name}
-	labels := map[string]string{"app": strings.Trim(name[:4], "-")} // which distinguishes owners
-	selector := &metav1.LabelSelector{MatchLabels: labels}
-	of := metav1.TypeMeta{APIVersion: schema.GroupVersion{Group: row.Owner.Group, Version: "v1"}.String(), Kind: row.Owner.Kind}
-	pod := corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: labels},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "example.com/c"}}},
-	}
-	job := batchv1.JobSpec{Template: *pod.DeepCopy()}
-	job.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
-	if row.Variant == derived.Indexed {
-		job.CompletionMode, job.Completions = new(batchv1.IndexedCompletion), new(int32(1))
-	}
-	switch row.Owner.Kind {
-	case "CronJob":
-		return &batchv1.CronJob{TypeMeta: of, ObjectMeta: meta, Spec: batchv1.CronJobSpec{
-			Schedule: "* * * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: job},
-		}}
-	case "Pod":
-		pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: claim, ResourceClaimTemplateName: new(claim)}}
-		return &corev1.Pod{TypeMeta: of, ObjectMeta: meta, Spec: pod.Spec}
-	case "Job":
-		return &batchv1.Job{TypeMeta: of, ObjectMeta: meta, Spec: job}
-	case "ReplicaSet":
-		return &appsv1.ReplicaSet{TypeMeta: of, ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Selector: selector, Template: pod}}
-	case "ReplicationController":
-		return &corev1.ReplicationController{TypeMeta: of, ObjectMeta: meta, Spec: corev1.ReplicationControllerSpec{Selector: labels, Template: &pod}}
-	case "DaemonSet":
-		pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} // not ready
-		return &appsv1.DaemonSet{TypeMeta: of, ObjectMeta: meta, Spec: appsv1.DaemonSetSpec{Selector: selector, Template: pod}}
-	case "Deployment":
-		return &appsv1.Deployment{TypeMeta: of, ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Selector: selector, Template: pod}}
-	case "StatefulSet":
-		return &appsv1.StatefulSet{TypeMeta: of, ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{
-			Selector: selector, Template: pod, ServiceName: "s",
-		}}
-	case "Service":
-		return &corev1.Service{TypeMeta: of, ObjectMeta: meta, Spec: corev1.ServiceSpec{
-			Selector: labels, Ports: []corev1.ServicePort{{Port: 80}},
-		}}
-	}
-	panic("no owner of kind " + row.Owner.Kind)
 }
 
 // wait repeats find until it returns a result or an error, or the time is up.
