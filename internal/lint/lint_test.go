@@ -14,6 +14,16 @@ func source(name, text string) Source {
 	return Source{Name: name, Read: func(context.Context) ([]byte, error) { return []byte(text), nil }}
 }
 
+// check checks a file.
+func check(t *testing.T, text string) *Result {
+	t.Helper()
+	result, err := Run(t.Context(), []Source{source("a.yaml", text)}, Config{Minor: 37})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
 const prefixed = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  generateName: run\n"
 
 // Findings are in the order of the sources, even if a later source is read first. An unreadable source doesn't affect
@@ -63,10 +73,7 @@ func TestPositionsAreDropped(t *testing.T) {
 // An annotation with many reasons uses little memory.
 func TestManyReasons(t *testing.T) {
 	text := strings.Replace(prefixed, "metadata:\n", "metadata:\n  annotations: {genname.dev/lint-disable: \""+strings.Repeat("a;", 1000)+"\"}\n", 1)
-	result, err := Run(t.Context(), []Source{source("a.yaml", text)}, Config{Minor: 37})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := check(t, text)
 	if n := len(result.Idle); n != maxReasons+1 || !strings.Contains(result.Idle[n-1].Trouble, "only 100 reasons") {
 		t.Errorf("%d reasons", n)
 	}
@@ -87,10 +94,7 @@ func TestSilenceOfALine(t *testing.T) {
 		strings.Replace(prefixed, "metadata:", "x: |\n  "+comment+"\nmetadata:", 1):          1,
 		comment + "\n" + strings.Replace(prefixed, "  generate", "  # other\n  generate", 1): 0,
 	} {
-		result, err := Run(t.Context(), []Source{source("a.yaml", text)}, Config{Minor: 37})
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := check(t, text)
 		open := 0
 		for _, f := range result.Findings {
 			if f.Silence == nil {
@@ -127,10 +131,7 @@ func TestTextThatKubectlLoses(t *testing.T) {
 		"kind: A\napiVersion: v1\nx: @NAME@\n":                                                                    "3 a template",
 		prefixed + "---\n{{- if .a }}\n" + prefixed + "{{- end }}\n{{- if .b }}\n{{- end }}\n":                    "6 a template",
 	} {
-		result, err := Run(t.Context(), []Source{source("a.yaml", text)}, Config{Minor: 37})
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := check(t, text)
 		got := ""
 		for _, u := range result.Unreadable {
 			got += fmt.Sprintf("%d %v", u.Line, u.Err)

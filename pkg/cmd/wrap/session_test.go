@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -26,6 +25,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
@@ -160,20 +160,19 @@ func TestRotatedTokenOfAKey(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if valid, _ := os.ReadFile(file); r.Header.Get("Authorization") != "Bearer "+string(valid) {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
+	server := &fakeapi.Server{Fault: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		valid, _ := os.ReadFile(file)
+		rotated := r.Header.Get("Authorization") != "Bearer "+string(valid)
+		if rotated {
+			fakeapi.Fail(w, http.StatusUnauthorized, "the token is rotated")
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadataList","metadata":{},"items":[]}`)
-	}))
-	t.Cleanup(server.Close)
+		return rotated
+	}}
+	config := server.Start(t)
+	config.BearerTokenFile = file
 	rotate("first")
 	o := &options{keys: keyflags.Flags{Key: "k"}}
-	run, err := o.newRun(&connection.Foreign{Limited: &rest.Config{
-		Host: server.URL, BearerTokenFile: file, TLSClientConfig: rest.TLSClientConfig{Insecure: true},
-	}})
+	run, err := o.newRun(&connection.Foreign{Limited: config})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,25 +12,18 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// read parses args, and reads the key with the variable set to value unless it is nil.
-func read(t *testing.T, value *string, args ...string) (string, error) {
+// read parses args, and reads the key and the secrets. Unless value is nil, the variable has the value.
+func read(t *testing.T, variable string, value *string, args ...string) (*Flags, error) {
 	t.Helper()
 	if value != nil {
-		t.Setenv(KeyVariable, *value)
+		t.Setenv(variable, *value)
 	}
-	f, err := parsed(args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = f.Read()
-	return string(f.Key), err
-}
-
-// parsed returns the flags of arguments.
-func parsed(args ...string) (*Flags, error) {
 	f, set := &Flags{}, pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.AddTo(set, "")
-	return f, set.Parse(args)
+	if err := set.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return f, f.Read()
 }
 
 // fileFlag returns the flag for a file with the content of a key or a secret.
@@ -53,45 +46,37 @@ func TestReadKey(t *testing.T) {
 		want     string
 		err      string
 	}{
-		"no key":                    {},
-		"flag":                      {args: []string{"--idempotency-key=prod-1"}, want: "prod-1"},
-		"file":                      {args: []string{file("prod-1\r\n")}, want: "prod-1"},
-		"file of Windows":           {args: []string{file("\ufeffprod-1\r\n")}, want: "prod-1"},
-		"variable":                  {variable: new("prod-1"), want: "prod-1"},
-		"flag before variable":      {variable: new("a"), args: []string{"--idempotency-key=b"}, want: "b"},
-		"file before variable":      {variable: new("a"), args: []string{file("b")}, want: "b"},
-		"base64":                    {variable: new("c2VjcmV0Cg=="), want: "c2VjcmV0Cg=="},
-		"a URL":                     {variable: new("https://ci.example.com/run/7/"), want: "https://ci.example.com/run/7/"},
-		"both":                      {args: []string{"--idempotency-key=a", file("b")}, err: "cannot be used together"},
-		"empty flag":                {args: []string{"--idempotency-key="}, err: "--idempotency-key must not be empty"},
-		"white space":               {args: []string{"--idempotency-key= "}, err: "--idempotency-key must not be empty"},
-		"empty file":                {args: []string{file("\n")}, err: "must not be empty"},
-		"empty variable":            {variable: new(""), err: "$GENNAME_IDEMPOTENCY_KEY must not be empty"},
-		"no file":                   {args: []string{"--idempotency-key-file=/nonexistent/key"}, err: "--idempotency-key-file must be the path of a readable file: no such file or directory"},
-		"two lines":                 {args: []string{file("secret-a\nsecret-b\n")}, err: "must have one line"},
-		"an empty variable last":    {args: []string{"--idempotency-key=secret-migrate-"}, err: `ends with "-"`},
-		"an empty variable first":   {args: []string{"--idempotency-key=/secret"}, err: `begins or ends with "/"`},
-		"a variable in quotes":      {args: []string{"--idempotency-key=secret-${GITHUB_SHA}"}, err: "--idempotency-key: the key has a variable that was not replaced"},
-		"without braces":            {variable: new("secret-$COMMIT"), err: "not replaced"},
-		"a command":                 {args: []string{file("secret-$(date)")}, err: "not replaced"},
-		"a template":                {args: []string{"--idempotency-key=secret-{{workflow.uid}}"}, err: "not replaced"},
-		"a price":                   {args: []string{"--idempotency-key=a$5{b}"}, want: "a$5{b}"},
-		"not UTF-8":                 {args: []string{"--idempotency-key=a\xff"}, err: "the key is not UTF-8"},
-		"colon":                     {args: []string{"--idempotency-key=secret:"}, err: `":"`},
-		"space":                     {args: []string{"--idempotency-key=secret "}, err: `" "`},
-		"dot":                       {args: []string{"--idempotency-key=secret."}, err: `"."`},
-		"underscore":                {args: []string{"--idempotency-key=_secret"}, err: `"_"`},
-		"slash behind another text": {args: []string{"--idempotency-key=secret/"}, err: `"/"`},
-		"a URL that ends with =":    {args: []string{"--idempotency-key=https://ci/?run="}, want: "https://ci/?run="},
-		"a URL without a host":      {args: []string{"--idempotency-key=https://"}, err: `"/"`},
-		"a URL with an empty part":  {args: []string{"--idempotency-key=https:///secret/"}, err: `"/"`},
-		"a URL with an empty port":  {args: []string{"--idempotency-key=https://secret:"}, err: `":"`},
+		"no key":                   {},
+		"flag":                     {args: []string{"--idempotency-key=prod-1"}, want: "prod-1"},
+		"file":                     {args: []string{file("prod-1\r\n")}, want: "prod-1"},
+		"file of Windows":          {args: []string{file("\ufeffprod-1\r\n")}, want: "prod-1"},
+		"variable":                 {variable: new("prod-1"), want: "prod-1"},
+		"flag before variable":     {variable: new("a"), args: []string{"--idempotency-key=b"}, want: "b"},
+		"file before variable":     {variable: new("a"), args: []string{file("b")}, want: "b"},
+		"base64":                   {variable: new("c2VjcmV0Cg=="), want: "c2VjcmV0Cg=="},
+		"both":                     {args: []string{"--idempotency-key=a", file("b")}, err: "cannot be used together"},
+		"empty flag":               {args: []string{"--idempotency-key="}, err: "--idempotency-key must not be empty"},
+		"white space":              {args: []string{"--idempotency-key= "}, err: "--idempotency-key must not be empty"},
+		"empty file":               {args: []string{file("\n")}, err: "must not be empty"},
+		"empty variable":           {variable: new(""), err: "$GENNAME_IDEMPOTENCY_KEY must not be empty"},
+		"no file":                  {args: []string{"--idempotency-key-file=/nonexistent/key"}, err: "--idempotency-key-file must be the path of a readable file: no such file or directory"},
+		"two lines":                {args: []string{file("secret-a\nsecret-b\n")}, err: "must have one line"},
+		"an empty variable last":   {args: []string{"--idempotency-key=secret-migrate-"}, err: `ends with "-"`},
+		"an empty variable first":  {args: []string{"--idempotency-key=/secret"}, err: `begins or ends with "/"`},
+		"a variable in quotes":     {args: []string{"--idempotency-key=secret-${GITHUB_SHA}"}, err: "--idempotency-key: the key has a variable that was not replaced"},
+		"without braces":           {variable: new("secret-$COMMIT"), err: "not replaced"},
+		"a command":                {args: []string{file("secret-$(date)")}, err: "not replaced"},
+		"a template":               {args: []string{"--idempotency-key=secret-{{workflow.uid}}"}, err: "not replaced"},
+		"a price":                  {args: []string{"--idempotency-key=a$5{b}"}, want: "a$5{b}"},
+		"not UTF-8":                {args: []string{"--idempotency-key=a\xff"}, err: "the key is not UTF-8"},
+		"underscore":               {args: []string{"--idempotency-key=_secret"}, err: `"_"`},
+		"a URL with an empty port": {args: []string{"--idempotency-key=https://secret:"}, err: `":"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			key, err := read(t, test.variable, test.args...)
+			f, err := read(t, KeyVariable, test.variable, test.args...)
 			switch {
-			case test.err == "" && (err != nil || key != test.want):
-				t.Errorf("%q, %v, want %q", key, err, test.want)
+			case test.err == "" && (err != nil || string(f.Key) != test.want):
+				t.Errorf("%q, %v, want %q", f.Key, err, test.want)
 			case test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err) || strings.Contains(err.Error(), "secret")):
 				t.Errorf("%v, want %q", err, test.err)
 			}
@@ -137,14 +122,7 @@ func TestReadSecret(t *testing.T) {
 		"one secret twice":       {args: []string{key, file(a + "\n" + a)}, err: "line 2: the secret is given twice"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if test.variable != nil {
-				t.Setenv(secretVariable, *test.variable)
-			}
-			f, err := parsed(test.args...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = f.Read()
+			f, err := read(t, secretVariable, test.variable, test.args...)
 			var want []derive.Secret
 			for _, text := range test.want {
 				secret, err := derive.ParseSecret(text)

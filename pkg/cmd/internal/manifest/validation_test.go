@@ -70,9 +70,6 @@ func TestServerValidation(t *testing.T) {
 		`{"kind":"ConfigMap"}`:                            false,
 		`{"apiVersion":1,"kind":"ConfigMap"}`:             false,
 		`{"apiVersion":"a/b/c","kind":"ConfigMap"}`:       false,
-		`["v1","ConfigMap"]`:                              false,
-		`null`:                                            false,
-		`{"apiVersion":"v1","kind":"ConfigMap"`:           false,
 		"apiVersion: v1\nkind: ConfigMap\nnot: [closed\n": false,
 	} {
 		kubectls := &asked{}
