@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/tools/txtar"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
 
@@ -66,21 +67,10 @@ func configMap(metadata string) string {
 	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {" + metadata + "}\n"
 }
 
-// list returns a List of items, each in one line from line 4.
-func list(items ...string) string {
-	return "apiVersion: v1\nkind: List\nitems:\n- " + strings.Join(items, "\n- ") + "\n"
-}
-
 // job returns a Job with the fields of its metadata, in one line.
 func job(metadata string) string {
 	return "apiVersion: batch/v1\nkind: Job\nmetadata: {" + metadata + "}\nspec:\n  template:\n    spec:\n" +
 		"      restartPolicy: Never\n      containers: [{name: a, image: example.com/a}]\n"
-}
-
-// pod returns a Pod that refers to a ConfigMap, in line 8.
-func pod(metadata, name string) string {
-	return "apiVersion: v1\nkind: Pod\nmetadata: {" + metadata + "}\nspec:\n  containers:\n  - name: a\n    envFrom:\n" +
-		"    - configMapRef: {name: " + name + "}\n"
 }
 
 const long = "integration-tests-of-the-payments-service-on-the-branch-release-"
@@ -88,129 +78,30 @@ const long = "integration-tests-of-the-payments-service-on-the-branch-release-"
 // The test runs small repositories. Lint must not report a finding that a maintainer would call false. In a similar
 // manifest that is wrong, lint must report a finding.
 func TestRepositories(t *testing.T) {
-	hook := func(phase, metadata string) string {
-		return metadata + ", annotations: {argocd.argoproj.io/hook: " + phase + "}"
+	archive, err := txtar.ParseFile("testdata/repositories.txtar")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, test := range map[string]struct {
-		files map[string]string
-		want  string
-	}{
-		"an export": {map[string]string{
-			"a.yaml": job(`name: a-x4k2z, generateName: a-, resourceVersion: "12"`),
-			"b.yaml": configMap(`generateName: "B_", resourceVersion: "12"`),
-		}, ""},
-		"items without a kind": {map[string]string{
-			"first.yaml": list("{a: b}", `{apiVersion: v1, kind: ConfigMap, metadata: {generateName: "B_"}}`),
-			"middle.yaml": list("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "{kind: ConfigMap}",
-				`{apiVersion: v1, kind: ConfigMap, metadata: {generateName: "B_"}}`),
-		}, "first.yaml:5 error invalid-name\nmiddle.yaml:6 error invalid-name"},
-		"an invalid prefix": {map[string]string{"a.yaml": configMap(`generateName: "B_"`)}, "a.yaml:3 error invalid-name"},
-		"placeholders": {map[string]string{
-			"a.yaml": configMap(`generateName: "${NAME}-"`), "b.yaml": configMap(`generateName: "$(tt.params.Name)-"`),
-			"c.yaml": configMap(`generateName: "{{workflow.parameters.The_Name}}-"`), "d.yaml": configMap(`generateName: "<name>-"`),
-			"e.yaml": configMap(`generateName: __NAME__-`), "f.yaml": configMap(`generateName: "@name@-"`),
-			"g.yaml": configMap(`generateName: "$NAME-"`), "i.yaml": configMap(`generateName: "#{Name}#-"`),
-			"h.yaml": "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: '" + strings.Repeat("{{ .Values.name }}", 4) + "'}\n",
-		}, ""},
-		"names that are no strings": {map[string]string{
-			"a.yaml": configMap("name: 2026"), "b.yaml": configMap("generateName: 2026"), "c.yaml": configMap("name: no, generateName: a-"),
-			"d.yaml": configMap("name: 2026-11-30"),
-		}, "a.yaml:3 error missing-name\nb.yaml:3 error missing-name\nc.yaml:3 error missing-name"},
-		"a name with a placeholder and generateName": {
-			map[string]string{"a.yaml": configMap(`name: "${NAME}", generateName: a-`)},
-			"a.yaml:3 warning both-names",
-		},
-		"a reference in its file":      {map[string]string{"a.yaml": configMap("generateName: c-") + "---\n" + pod("name: p", "c-")}, "a.yaml:12 error reference-by-prefix"},
-		"a reference in its directory": {map[string]string{"d/a.yaml": configMap("generateName: c-"), "d/b.yaml": pod("name: p", "c-")}, "d/b.yaml:8 error reference-by-prefix"},
-		"a reference elsewhere":        {map[string]string{"d/a.yaml": configMap("generateName: c-"), "e/b.yaml": pod("name: p", "c-")}, "e/b.yaml:8 note reference-by-prefix"},
-		"a reference in a kustomization": {map[string]string{
-			"d/a.yaml": configMap("generateName: c-"), "e/b.yaml": pod("name: p", "c-"),
-			"kustomization.yaml": "resources: [d/a.yaml, e/b.yaml]\n",
-		}, "d/a.yaml:3 warning not-appliable\ne/b.yaml:8 error reference-by-prefix"},
-		"a reference in another namespace": {map[string]string{
-			"a.yaml": configMap("generateName: c-, namespace: one") + "---\n" + pod("name: p, namespace: two", "c-"),
-		}, ""},
-		"a reference without a namespace": {map[string]string{
-			"a.yaml": configMap("generateName: c-, namespace: one") + "---\n" + pod("name: p", "c-"),
-		}, "a.yaml:12 note reference-by-prefix"},
-		"a reference to the nearest": {map[string]string{
-			"a.yaml": configMap("generateName: c-"), "d/a.yaml": configMap("generateName: c-"), "d/b.yaml": pod("name: p", "c-"),
-		}, "d/b.yaml:8 error reference-by-prefix d/a.yaml"},
-		"a reference to an object that exists": {map[string]string{
-			"a.yaml": configMap("generateName: c-") + "---\n" + configMap("name: c") + "---\n" + pod("name: p", "c"),
-		}, ""},
-		"a reference without the dash": {map[string]string{"a.yaml": configMap("generateName: c-") + "---\n" + pod("name: p", "c")}, "a.yaml:12 note reference-by-prefix"},
-		"overlays": {map[string]string{
-			"dev/a.yaml": configMap("generateName: " + long + "one-"), "prod/a.yaml": configMap("generateName: " + long + "two-"),
-		}, "dev/a.yaml:3 warning truncated-prefix\nprod/a.yaml:3 warning truncated-prefix"},
-		"one namespace": {map[string]string{
-			"dev/a.yaml":  configMap("namespace: shop, generateName: " + long + "one-"),
-			"prod/a.yaml": configMap("namespace: shop, generateName: " + long + "two-"),
-		}, "dev/a.yaml:3 error truncated-prefix prod/a.yaml"},
-		"three prefixes of one file": {map[string]string{
-			"a.yaml": configMap("generateName: "+long+"one-") + "---\n" + configMap("generateName: "+long+"two-") + "---\n" +
-				configMap("generateName: "+long+"three-"),
-		}, "a.yaml:3 error truncated-prefix a.yaml a.yaml"},
-		"a long prefix of a hook":  {map[string]string{"a.yaml": configMap(hook("PreSync", "generateName: "+long))}, ""},
-		"a long prefix of a Job":   {map[string]string{"a.yaml": job(hook("PreSync", "generateName: a-migration-of-the-payments-database-"))}, ""},
-		"a longer prefix of a Job": {map[string]string{"a.yaml": job(hook("PreSync", "generateName: a-migration-of-the-payments-databases-"))}, "a.yaml:3 error child-names"},
-		"two hooks": {map[string]string{
-			"a.yaml": job(hook("PreSync", "generateName: a-")), "b.yaml": job(hook("PreSync", "generateName: a-")),
-			"c.yaml": job(hook("PostSync", "generateName: a-")),
-		}, "a.yaml:3 error hook-names b.yaml"},
-		"a hook in a kustomization": {map[string]string{
-			"a.yaml": job(hook("PreSync", "generateName: a-")), "kustomization.yaml": "resources: [a.yaml]\n",
-		}, "a.yaml:3 warning not-appliable"},
-		"names that kustomize replaces": {map[string]string{
-			"patch.yaml": configMap("name: \"*\""), "old.yaml": configMap("name: \"*\""), "function.yaml": configMap("name: A_B"),
-			"d/c.yaml": configMap("name: A_B"), "namespace.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: _}\n",
-			"kustomization.yaml": "namespace: shop\nresources: [namespace.yaml, d/c.yaml]\npatches: [{path: patch.yaml}]\n" +
-				"patchesStrategicMerge: [old.yaml]\ntransformers: [function.yaml]\n",
-		}, "d/c.yaml:3 error invalid-name"},
-		"a directory of Flux": {map[string]string{
-			"apps/a.yaml": configMap("generateName: a-"), "other/a.yaml": configMap("generateName: a-"),
-			"flux.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {path: ./apps}\n",
-		}, "apps/a.yaml:3 warning not-appliable"},
-		"kustomizations in directories of Flux": {map[string]string{
-			"apps/kustomization.yaml": "resources: [b.yaml]\n", "apps/b.yaml": configMap("name: b"), "apps/by-hand/a.yaml": configMap("generateName: a-"),
-			"more/a.yaml": configMap("generateName: a-"), "more/b/kustomization.yaml": "resources: [b.yaml]\n", "more/b/c/a.yaml": configMap("generateName: a-"),
-			"flux.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {path: ./apps}\n---\n" +
-				"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: more}\nspec: {path: ./more}\n",
-		}, "more/a.yaml:3 warning not-appliable"},
-		"a directory of Argo CD": {map[string]string{
-			"apps/a.yaml": configMap("generateName: a-"), "apps/hook.yaml": job(hook("Sync", "generateName: a-")),
-			"apps/deeper/a.yaml": configMap("generateName: a-"), "apps/helm.yaml": job("annotations: {helm.sh/hook: pre-install}, generateName: b-"),
-			"app.yaml":      "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: apps}\nspec: {source: {path: apps}}\n",
-			"others/a.yaml": configMap("generateName: a-"),
-			"others.yaml":   "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: others}\nspec: {source: {path: others, directory: {exclude: a.yaml}}}\n",
-		}, "apps/a.yaml:3 warning not-appliable"},
-		"what others contain": {map[string]string{
-			"trigger.yaml": "apiVersion: triggers.tekton.dev/v1beta1\nkind: TriggerTemplate\nmetadata: {name: t}\nspec:\n  resourcetemplates:\n" +
-				"  - apiVersion: tekton.dev/v1\n    kind: PipelineRun\n    metadata:\n      generateName: Run_\n",
-			"sensor.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Sensor\nmetadata: {name: s}\nspec:\n  triggers:\n  - template:\n" +
-				"      k8s:\n        source:\n          resource:\n            apiVersion: v1\n            kind: Pod\n" +
-				"            metadata:\n              generateName: Run_\n",
-			"template.yaml": "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata: {name: t}\nobjects:\n" +
-				"- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    generateName: Run_\n",
-			"workflow.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {generateName: w-}\nspec:\n  templates:\n" +
-				"  - name: a\n    resource:\n      action: create\n      manifest: |\n        apiVersion: v1\n        kind: ConfigMap\n" +
-				"        metadata:\n          generateName: Run_\n",
-		}, "sensor.yaml:13 error invalid-name\ntemplate.yaml:8 error invalid-name\ntrigger.yaml:9 error invalid-name\nworkflow.yaml:9 error invalid-name"},
-		"a namespace that is generated": {map[string]string{
-			"a.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {generateName: n-}\n---\n" + configMap("name: c, namespace: n-"),
-		}, "a.yaml:7 error reference-by-prefix"},
-	} {
+	repositories := map[string]map[string]string{}
+	for _, file := range archive.Files {
+		name, path, _ := strings.Cut(file.Name, "/")
+		if repositories[name] == nil {
+			repositories[name] = map[string]string{}
+		}
+		repositories[name][path] = string(file.Data)
+	}
+	for name, files := range repositories {
 		t.Run(name, func(t *testing.T) {
-			tree(t, test.files)
+			want := files["want"]
+			delete(files, "want")
+			tree(t, files)
 			lines, report := found(t)
+			got := ""
 			for i, item := range report.Items {
-				if !strings.Contains(test.want, ".yaml ") && !strings.HasSuffix(test.want, lines[i]+" "+relatedFiles(item)) {
-					continue
-				}
-				lines[i] = strings.TrimSpace(lines[i] + " " + relatedFiles(item))
+				got += strings.TrimSpace(lines[i]+" "+relatedFiles(item)) + "\n"
 			}
-			if got := strings.Join(lines, "\n"); got != test.want {
-				t.Errorf("found\n%s\nwant\n%s", got, test.want)
+			if got != want {
+				t.Errorf("found\n%s\nwant\n%s", got, want)
 			}
 		})
 	}
@@ -491,14 +382,6 @@ func TestRunnerCommands(t *testing.T) {
 	}
 }
 
-// load reads a file of the repository.
-func load(t *testing.T, name string, into any) {
-	t.Helper()
-	if err := yaml.Unmarshal([]byte(harness.Read(t, harness.Root+name)), into); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // The plugin has the commands that the pre-commit hooks run.
 func TestPreCommitHooks(t *testing.T) {
 	var hooks []struct {
@@ -506,7 +389,9 @@ func TestPreCommitHooks(t *testing.T) {
 		Args                []string
 		PassFilenames       *bool `json:"pass_filenames"`
 	}
-	load(t, ".pre-commit-hooks.yaml", &hooks)
+	if err := yaml.Unmarshal([]byte(harness.Read(t, harness.Root+".pre-commit-hooks.yaml")), &hooks); err != nil {
+		t.Fatal(err)
+	}
 	repository(t)
 	for _, hook := range hooks {
 		words := append(strings.Fields(hook.Entry), hook.Args...)
