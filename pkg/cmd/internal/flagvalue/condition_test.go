@@ -1,6 +1,8 @@
 package flagvalue
 
 import (
+	stdjson "encoding/json"
+	"os"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -16,48 +18,32 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The values of --for, with objects that meet them and objects that do not.
-var forValues = []struct {
-	value         string
-	meets, misses []string
-}{
-	{"condition=Ready", []string{
-		`{status: {conditions: [{type: Other, status: "False"}, {type: ready, status: "TRUE"}]}}`,
-		`{metadata: {generation: 2}, status: {observedGeneration: 2, conditions: [{type: Ready, status: "True"}]}}`,
-	}, []string{
-		`{}`, `{status: {}}`, `{status: {conditions: []}}`, `{status: {conditions: [1, {type: Ready}, {status: "True"}]}}`,
-		`{status: {conditions: [{type: Ready, status: "False"}]}}`,
-		`{status: {conditions: [{type: Ready, status: "Unknown"}, {type: Ready, status: "True"}]}}`,
-		`{metadata: {generation: 2}, status: {observedGeneration: 1, conditions: [{type: Ready, status: "True"}]}}`,
-		`{metadata: {generation: 2}, status: {observedGeneration: 2, conditions: [{type: Ready, status: "True", observedGeneration: 1}]}}`,
-	}},
-	{"condition=Ready=false", []string{`{status: {conditions: [{type: Ready, status: "False"}]}}`}, []string{`{}`}},
-	{"condition=Ready=", nil, []string{`{status: {conditions: [{type: Ready, status: "True"}]}}`}},
-	{"jsonpath={.status.phase}=Running", []string{`{status: {phase: Running}}`}, []string{`{}`, `{status: {phase: Run}}`}},
-	{"jsonpath=.status.phase", []string{`{status: {phase: x}}`}, []string{`{}`, `{status: {}}`}},
-	{"jsonpath=status.phase='Running'", []string{`{status: {phase: Running}}`}, []string{`{}`}},
-	{"jsonpath={.status.ready}=3", []string{`{status: {ready: 3}}`, `{status: {ready: "3"}}`}, []string{`{status: {ready: 4}}`}},
-	{
-		`jsonpath={.status.conditions[?(@.type=="Ready")].status}=True`,
-		[]string{`{status: {conditions: [{type: Ready, status: "True"}]}}`},
-		[]string{`{status: {conditions: [{type: Other, status: "True"}]}}`},
-	},
-}
-
 func TestConditionsOfFor(t *testing.T) {
-	for _, test := range forValues {
-		met, err := Conditions([]string{test.value})
+	var values []struct {
+		Value         string
+		Meets, Misses []stdjson.RawMessage
+	}
+	data, err := os.ReadFile("testdata/for.yaml")
+	if err == nil {
+		err = yaml.UnmarshalStrict(data, &values)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range values {
+		met, err := Conditions([]string{test.Value})
 		if err != nil || len(met) != 1 {
-			t.Errorf("%s: %d conditions, want 1: %v", test.value, len(met), err)
+			t.Errorf("%s: %d conditions, want 1: %v", test.Value, len(met), err)
 			continue
 		}
-		for want, objects := range map[bool][]string{true: test.meets, false: test.misses} {
-			for _, text := range objects {
+		for want, objects := range map[bool][]stdjson.RawMessage{true: test.Meets, false: test.Misses} {
+			for _, object := range objects {
+				text := string(object)
 				if is, err := met[0](objectOf(t, text)); is != want || err != nil {
-					t.Errorf("%s of %s: %v, %v", test.value, text, is, err)
+					t.Errorf("%s of %s: %v, %v", test.Value, text, is, err)
 				}
-				if is := kubectlsWait(t, test.value, objectOf(t, text)); is != want {
-					t.Errorf("%s of %s: kubectl says %v", test.value, text, is)
+				if is := kubectlsWait(t, test.Value, objectOf(t, text)); is != want {
+					t.Errorf("%s of %s: kubectl says %v", test.Value, text, is)
 				}
 			}
 		}
