@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -34,17 +33,6 @@ func shownOn(terminal io.Reader) *screen {
 	return s
 }
 
-// until waits until the terminal shows a text.
-func (s *screen) until(t *testing.T, text string) {
-	for range 600 { // a minute
-		if strings.Contains(s.String(), text) {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Errorf("the terminal does not show %q, but %q", text, s)
-}
-
 // On a terminal, long work shows its progress in one line, which is erased at the end. The results of create are
 // elsewhere.
 func TestProgressOnATerminal(t *testing.T) {
@@ -64,7 +52,7 @@ func TestProgressOnATerminal(t *testing.T) {
 		var requests atomic.Int64
 		u := harness.As(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 			if strings.HasSuffix(r.URL.Path, "/configmaps") && requests.Add(1) == test.request {
-				shown.until(t, test.progress)
+				shown.Until(t, test.progress)
 			}
 			return nil
 		}).Config)
@@ -83,7 +71,7 @@ func TestProgressOnATerminal(t *testing.T) {
 func TestAuditWatchResized(t *testing.T) {
 	t.Parallel()
 	program := exec.CommandContext(t.Context(), harness.Plugin(t), "audit", "configmaps", "-n", demos(t, 10), "--watch", "--interval=1h",
-		"--kubeconfig="+kubeconfigOf(t, single.Admin()), "--cache-dir="+t.TempDir())
+		"--kubeconfig="+harness.As(t, single.Admin()).Kubeconfig, "--cache-dir="+t.TempDir())
 	terminal, err := pty.StartWithSize(program, &pty.Winsize{Cols: 80, Rows: 24})
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func createThing(t *testing.T, cp *controlplane.ControlPlane, group string) (arg
 	harness.UntilServed(t, cp, schema.GroupVersionResource{Group: group, Version: "v1", Resource: "things"})
 	manifest := "apiVersion: " + group + "/v1\nkind: Thing\nmetadata: {generateName: thing-}\n"
 	args = []string{"create", "-n", "default", "-f", harness.File(t, "thing.yaml", manifest)}
-	u := harness.As(t, faultproxy.New(t, cp.Admin(), firstPost(faultproxy.DropResponse)).Config)
+	u := harness.As(t, faultproxy.New(t, cp.Admin(), harness.First(1, faultproxy.DropResponse)()).Config)
 	u.Run(args...).Outputs(t, "thing."+group+"/thing-xxxxx created\n")
 	harness.NewShell(t, u.Kubeconfig).Run("kubectl", "get", "things."+group, "-n", "default", "-o", "name").
 		Outputs(t, "thing."+group+"/thing-xxxxx\n")

@@ -20,25 +20,6 @@ kind: ConfigMap
 metadata: {generateName: demo-}
 `
 
-// expectConfigMaps fails the test unless n objects exist.
-func expectConfigMaps(t *testing.T, ns string, n int) {
-	t.Helper()
-	if found := harness.ConfigMaps(t, single, ns); len(found) != n {
-		t.Errorf("%d objects are there, want %d", len(found), n)
-	}
-}
-
-// firstPost applies the fault to the first POST.
-func firstPost(fault faultproxy.Fault) func(*http.Request) faultproxy.Fault {
-	var seen atomic.Bool
-	return func(r *http.Request) faultproxy.Fault {
-		if harness.Creates(r) && !seen.Swap(true) {
-			return fault
-		}
-		return nil
-	}
-}
-
 // Messages without their reasons.
 const (
 	readsBack  = "checking whether it exists\n"
@@ -170,7 +151,7 @@ func TestBrokenResponsesAreNotLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(proxy.Close)
-	p := startCreate(t, kubeconfigOf(t, proxy.Config), nil, "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--idempotency-key=k")
+	p := startCreate(t, harness.As(t, proxy.Config).Kubeconfig, nil, "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--idempotency-key=k")
 	p.ends(0)
 	if printed := p.printed(); printed != "" {
 		t.Errorf("stderr has %q, want nothing", printed)
@@ -196,7 +177,7 @@ func TestCreateWithFaults(t *testing.T) {
 			t.Run(way.name+"/"+fault.Name, func(t *testing.T) {
 				t.Parallel()
 				ns := harness.Namespace(t, single)
-				proxy, err := faultproxy.Start(protocol, way.config(t, ns), firstPost(fault.Fault))
+				proxy, err := faultproxy.Start(protocol, way.config(t, ns), harness.First(1, fault.Fault)())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -230,17 +211,16 @@ func (u faultyUser) create(flags ...string) harness.Result {
 // late reports whether the server carries the POST out after the deadline of its request.
 func (u faultyUser) late() bool { return strings.HasSuffix(u.Name, "after the deadline") }
 
-// there fails the test unless n objects exist.
-func (u faultyUser) there(t *testing.T, n int) {
-	t.Helper()
-	expectConfigMaps(t, u.namespace, n)
-}
-
 const (
 	oneCreated = "configmap/demo-xxxxx created\n"
 	oneExists  = "configmap/demo-xxxxx exists\n"
 	listRun    = "List the objects of this run:\n  kubectl get configmaps -n e2e-xxxxx -l genname.dev/run=v1-id\n"
 )
+
+func (u faultyUser) there(t *testing.T, n int) {
+	t.Helper()
+	harness.ExpectConfigMaps(t, single, u.namespace, n)
+}
 
 func endsInOneObject(t *testing.T, u faultyUser) {
 	want, ok := expectedOf[u.Name]

@@ -15,11 +15,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -117,31 +115,21 @@ func withoutWaiting(r harness.Result) harness.Result {
 	return r
 }
 
-// kubeconfigOf writes a kubeconfig of the configuration.
-func kubeconfigOf(t *testing.T, config *rest.Config) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := controlplane.WriteKubeconfig(path, config); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // A credential plugin hangs after the POST was carried out and its response was lost. The interrupt
 // prints the object at once, and the command still ends.
 func TestInterruptWhileACredentialPluginHangs(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
 	hang := filepath.Join(t.TempDir(), "hang")
-	proxy := faultproxy.New(t, single.Admin(), firstPost(func(next http.Handler) http.Handler {
+	proxy := faultproxy.New(t, single.Admin(), harness.First(1, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if err := os.WriteFile(hang, nil, 0o600); err != nil {
 				t.Error(err)
 			}
 			faultproxy.DropResponse(next).ServeHTTP(w, r)
 		})
-	}))
-	kubeconfig := kubeconfigOf(t, proxy.Config)
+	})())
+	kubeconfig := harness.As(t, proxy.Config).Kubeconfig
 	withPlugin(t, kubeconfig, hangsAfter(hang))
 	p := startCreate(t, kubeconfig, nil, "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))
 	p.prints("(checking whether it exists)\n")
@@ -151,7 +139,7 @@ func TestInterruptWhileACredentialPluginHangs(t *testing.T) {
 	withoutReasons(p.result()).Prints(t, 4, "", readsBack+unknown+
 		"error: interrupted, but something does not respond, such as the server, a credential plugin or the reader of the output: "+
 		"0 created, 0 exist, 0 failed, 1 unknown, 0 not attempted\n"+checkAlone)
-	expectConfigMaps(t, ns, 1)
+	harness.ExpectConfigMaps(t, single, ns, 1)
 }
 
 // hangsAfter is a script for withPlugin that hangs if the file exists. Its credentials have expired, so it runs for each
@@ -192,7 +180,7 @@ func TestInterruptWithoutAReader(t *testing.T) {
 	if _, err := unix.FcntlInt(writer.Fd(), unix.F_SETPIPE_SZ, size); err != nil {
 		t.Fatal(err)
 	}
-	p := startCreate(t, kubeconfigOf(t, single.Admin()), writer, "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=5000")
+	p := startCreate(t, harness.As(t, single.Admin()).Kubeconfig, writer, "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=5000")
 	_ = writer.Close()
 	harness.Eventually(t, func() error { // until a line doesn't fit, and an object isn't printed
 		written, err := unix.IoctlGetInt(int(reader.Fd()), unix.TIOCINQ)
@@ -243,7 +231,7 @@ func TestSecondInterrupt(t *testing.T) {
 			<-over
 		})
 	})
-	p := startCreate(t, kubeconfigOf(t, proxy.Config), nil, "-n", ns, "-f", harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 3)), "--idempotency-key=k")
+	p := startCreate(t, harness.As(t, proxy.Config).Kubeconfig, nil, "-n", ns, "-f", harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 3)), "--idempotency-key=k")
 	<-sent.Done()
 	p.signal(syscall.SIGINT)
 	p.prints(waiting)
@@ -274,7 +262,7 @@ func TestSecondInterruptWhileDeleting(t *testing.T) {
 		return instead(func(http.ResponseWriter, *http.Request) { <-over })
 	})
 	// No controller finishes the Job.
-	p := startCreate(t, kubeconfigOf(t, proxy.Config), nil, "-n", ns, "-f", harness.File(t, "in.yaml", job), "--wait", "--delete-on-interrupt")
+	p := startCreate(t, harness.As(t, proxy.Config).Kubeconfig, nil, "-n", ns, "-f", harness.File(t, "in.yaml", job), "--wait", "--delete-on-interrupt")
 	<-waits.Done()
 	p.signal(syscall.SIGINT)
 	<-deletes.Done()

@@ -62,9 +62,7 @@ func TestDryRunSendsTheCreate(t *testing.T) {
 	both(true, "demo-xxxxx", "--idempotency-key=k")
 	both(false, "demo-xxxxx", "--retry-timeout=1m")
 	both(false, "demo-<secret>", "--idempotency-key=s --idempotency-secret-file="+harness.File(t, "secret", firstSecret))
-	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 3 {
-		t.Errorf("%d objects are there, want 3", n)
-	}
+	harness.ExpectConfigMaps(t, retrying, ns, 3)
 }
 
 // Two processes use one key with different content at the same moment, so each creates a part of the objects. Both
@@ -120,9 +118,7 @@ func TestTwoContentsAtOnce(t *testing.T) {
 	again := fails(u.Run(args("former", "--idempotency-key=k")...), "error: nothing was created, because ", ways("3 objects", 1))
 	u.Run(args("latter", "--idempotency-key=new")...).Outputs(t, strings.Repeat(oneCreated, 4))
 	_, remove, _ := strings.Cut(again.Stderr, "kubectl delete ")
-	if r := harness.NewShell(t, u.Kubeconfig).Run("bash", "-c", "kubectl delete "+remove); r.Code != 0 {
-		t.Fatal(r.Stderr)
-	}
+	harness.NewShell(t, u.Kubeconfig).Run("bash", "-c", "kubectl delete "+remove).Has(t, 0)
 	u.Run(args("former", "--idempotency-key=k")...).Outputs(t, oneCreated+strings.Repeat(oneExists, 3))
 }
 

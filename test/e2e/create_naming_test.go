@@ -75,9 +75,7 @@ func TestWebhookThatPicksNames(t *testing.T) {
 	taken := u.Run(args...) // not by an object of the run, so nothing proves that a webhook picks names
 	taken.Has(t, 4, "; 3 responses were about other objects: something picks names, or mixes up responses\n")
 	withoutReasons(taken).Has(t, 4, unknown+checkAlone)
-	if found := harness.ConfigMaps(t, retrying, ns); len(found) != 1 {
-		t.Errorf("%d objects are there, want 1", len(found))
-	}
+	harness.ExpectConfigMaps(t, retrying, ns, 1)
 }
 
 // A webhook removes annotations. The object exists, and a warning reports that the guarantee is weaker.
@@ -115,9 +113,7 @@ Another user created it, or something changes the annotation genname.dev/creatio
 	withoutReasons(u.Run(args...)).Prints(t, 4, "", readsBack+unknown+another)
 	withoutReasons(u.Run(args...)).Prints(t, 1, "", `Warning: the run ignores 1 object with its label, like configmaps/demo-xxxxx -n e2e-xxxxx. Another user created the object, or something changed its name or annotations.
 `+refusal+another)
-	if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
-		t.Errorf("%d objects, want 1", n)
-	}
+	harness.ExpectConfigMaps(t, single, ns, 1)
 }
 
 // --naming=server works like kubectl, but retries after a conflict, and gives up after 16 attempts.

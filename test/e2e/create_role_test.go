@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -60,14 +58,7 @@ func bound(t *testing.T, cp *controlplane.ControlPlane, name, manifest, role str
 	admin := harness.NewShell(t, harness.As(t, cp.Admin()).Kubeconfig)
 	admin.Run("kubectl", "apply", "-f", filepath.Join(harness.Root, "examples", "rbac", manifest)).
 		Prints(t, 0, "clusterrole.rbac.authorization.k8s.io/"+role+" created\n", "")
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}},
-		RoleRef:    rbacv1.RoleRef{Kind: "ClusterRole", APIGroup: rbacv1.GroupName, Name: role},
-	}
-	if _, err := harness.Clientset(t, cp).RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	admin.Run("kubectl", "create", "clusterrolebinding", name, "--clusterrole="+role, "--user="+name).Has(t, 0)
 	harness.UntilAllowed(t, cp, name, authorizationv1.ResourceAttributes{Verb: "list", Group: "batch", Resource: "jobs"})
 	return harness.As(t, cp.User(name))
 }

@@ -69,7 +69,7 @@ func TestClosedPipe(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
 	plugin := harness.Plugin(t)
-	kubeconfig := kubeconfigOf(t, single.Admin())
+	kubeconfig := harness.As(t, single.Admin()).Kubeconfig
 	run := func(args ...string) (ended *os.ProcessState, stderr string) {
 		reader, writer, err := os.Pipe()
 		if err != nil {
@@ -102,9 +102,7 @@ func TestClosedPipe(t *testing.T) {
 			t.Errorf("%v: %v, stderr\n%s", args, ended, stderr)
 		}
 	}
-	if n := len(harness.ConfigMaps(t, single, ns)); n != len(formats) {
-		t.Errorf("%d objects are there, want one for each format", n)
-	}
+	harness.ExpectConfigMaps(t, single, ns, len(formats))
 	// Deletions continue, because a user who reads only the first names still wants all objects deleted.
 	ended, stderr := run("prune", "configmaps/demo-", "--keep=0", "--yes", "--output=name")
 	if want := "Deleted 4 of 4 objects. Failed: 0.\nerror: can't write the results: "; ended.ExitCode() != 1 || !strings.HasPrefix(stderr, want) {

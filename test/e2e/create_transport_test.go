@@ -23,13 +23,13 @@ func TestCreateThroughOtherTransports(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns := harness.Namespace(t, single)
-			proxy, err := faultproxy.Start(test.protocol, single.Admin(), firstPost(test.fault))
+			proxy, err := faultproxy.Start(test.protocol, single.Admin(), harness.First(1, test.fault)())
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(proxy.Close)
 			harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Outputs(t, oneCreated) // another request may be refused, too
-			expectConfigMaps(t, ns, 1)
+			harness.ExpectConfigMaps(t, single, ns, 1)
 		})
 	}
 }

@@ -42,7 +42,5 @@ func TestSecretIsChanged(t *testing.T) {
 		Outputs(t, strings.Repeat(oneExists, 3)+strings.Repeat(oneCreated, 3))
 	close(swapped)
 	(<-ended).Outputs(t, strings.Repeat(oneCreated, 3)+strings.Repeat(oneExists, 3))
-	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 6 {
-		t.Errorf("%d objects are there, want 6", n)
-	}
+	harness.ExpectConfigMaps(t, retrying, ns, 6)
 }

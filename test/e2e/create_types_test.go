@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -91,10 +89,7 @@ func readableTypes(t *testing.T, cp *controlplane.ControlPlane) []string {
 // responses, by group and kind.
 func storedBy(t *testing.T, cp *controlplane.ControlPlane, way string, own map[string]string, create func(...string) harness.Result) map[string]any {
 	t.Helper()
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: way}}
-	if _, err := harness.Clientset(t, cp).CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	harness.NewShell(t, harness.As(t, cp.Admin()).Kubeconfig).Run("kubectl", "create", "namespace", way).Has(t, 0)
 	r := create("create", "-n", way, "-f", harness.File(t, "types.json", typesInput(t, way, own)), "-o", "json", "--show-managed-fields")
 	if r.Code != 0 {
 		t.Fatalf("%s: exit code %d, stderr\n%s", way, r.Code, r.Stderr)

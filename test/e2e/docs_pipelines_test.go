@@ -66,7 +66,7 @@ func TestExamplePipeline(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	harness.Grant(t, retrying, ns, "pipeline", []string{"create", "list", "watch"}, "jobs")
 	endJobs(t, retrying, ns, batchv1.JobComplete)
-	u := harness.As(t, faultproxy.New(t, retrying.User("pipeline"), firstPost(faultproxy.DropResponse)).Config)
+	u := harness.As(t, faultproxy.New(t, retrying.User("pipeline"), harness.First(1, faultproxy.DropResponse)()).Config)
 	var printed []string
 	for _, commit := range []string{"4f1d2e8", "4f1d2e8", "97ab310"} {
 		out, code := inShell(t, u.Kubeconfig, []string{"PAUSES=0 0"}, "pipeline.sh", ns, commit)

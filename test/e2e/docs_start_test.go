@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
@@ -35,7 +34,7 @@ func newReader(t *testing.T, kubeconfig string) reader {
 		"git": `[ "$1 $2" = "clone https://github.com/kubectl-genname/kubectl-genname" ] || exit 1
 target=${3:-kubectl-genname}
 mkdir -p "$target"
-` + realGit(t) + ` -C ` + root + ` ls-files | (cd ` + root + ` && while read -r f; do [ ! -f "$f" ] || echo "$f"; done) |
+PATH="${PATH#*:}" git -C ` + root + ` ls-files | (cd ` + root + ` && while read -r f; do [ ! -f "$f" ] || echo "$f"; done) |
 	tar -C ` + root + ` -cf - -T - | tar -C "$target" -xf -`,
 		"sudo": `eval "$(printf '%s ' "$@" | sed 's|/usr/local/bin/|` + bin + `|')"`,
 	} {
@@ -55,15 +54,6 @@ func absolute(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-func realGit(t *testing.T) string {
-	t.Helper()
-	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return git
 }
 
 // copies runs the commands one after the other. Only lint may exit with 3, for its findings.
@@ -187,7 +177,7 @@ func helpExamples(t *testing.T, cp *controlplane.ControlPlane) {
 	u := harness.As(t, cp.Admin())
 	endJobs(t, cp, metav1.NamespaceAll, batchv1.JobComplete)
 	s := harness.NewShell(t, u.Kubeconfig)
-	prepare(t, cp, s)
+	prepare(t, s)
 	dir, ran := examples(t), 0
 	web := []byte("http_server_config: {http2: false}\n")
 	if err := os.WriteFile(filepath.Join(dir, "web.yml"), web, 0o600); err != nil {
@@ -249,14 +239,10 @@ func examplesOf(c *cobra.Command) []string {
 
 // prepare creates the prerequisites of the examples: the namespace of a CI system, a CronJob, and the directories of
 // krew and fish.
-func prepare(t *testing.T, cp *controlplane.ControlPlane, s harness.Shell) {
+func prepare(t *testing.T, s harness.Shell) {
 	t.Helper()
-	for _, name := range []string{"batch", "ci"} {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if _, err := harness.Clientset(t, cp).CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s.Run("kubectl", "create", "namespace", "batch").Has(t, 0)
+	s.Run("kubectl", "create", "namespace", "ci").Has(t, 0)
 	s.Run("kubectl", "create", "cronjob", "nightly", "--image=busybox", "--schedule=0 3 * * *").Has(t, 0)
 	for _, variable := range s.Env {
 		if home, is := strings.CutPrefix(variable, "HOME="); is {

@@ -1,9 +1,7 @@
 package e2e
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,19 +10,13 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
-	"github.com/google/jsonschema-go/jsonschema"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
+	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
-
-// k9s is the source of k9s.
-func k9s(t *testing.T) string {
-	t.Helper()
-	return harness.Module(t, "github.com/derailed/k9s@v0.51.0", "h1:do0fkB1JuN9uURg6bH99I/6phINeFmaGJcldWn8GwSY=")
-}
 
 // k9sPlugin is a plugin of k9s.
 type k9sPlugin struct {
@@ -48,19 +40,12 @@ func k9sPlugins(t *testing.T) (any, map[string]k9sPlugin) {
 func TestK9sPluginsConform(t *testing.T) {
 	t.Parallel()
 	file, plugins := k9sPlugins(t)
-	text := harness.Read(t, filepath.Join(k9s(t), "internal/config/json/schemas/plugins.json"))
-	var schema jsonschema.Schema
-	if err := json.Unmarshal([]byte(text), &schema); err != nil {
-		t.Fatal(err)
-	}
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := resolved.Validate(file); err != nil {
+	source := harness.Module(t, "github.com/derailed/k9s@v0.51.0", "h1:do0fkB1JuN9uURg6bH99I/6phINeFmaGJcldWn8GwSY=")
+	text := harness.Read(t, filepath.Join(source, "internal/config/json/schemas/plugins.json"))
+	if err := schema.Conforms([]byte(text), file); err != nil {
 		t.Error(err)
 	}
-	views, err := filepath.Glob(filepath.Join(k9s(t), "internal/view/*.go"))
+	views, err := filepath.Glob(filepath.Join(source, "internal/view/*.go"))
 	if err != nil || len(views) == 0 {
 		t.Fatalf("%d files: %v", len(views), err)
 	}
@@ -108,12 +93,7 @@ func (p k9sPlugin) run(t *testing.T, selected map[string]string, has string) {
 		t.Fatal(err)
 	}
 	out := shownOn(terminal)
-	harness.Eventually(t, func() error {
-		if !strings.Contains(out.String(), has) {
-			return fmt.Errorf("%s prints %s", args, out)
-		}
-		return nil
-	})
+	out.Until(t, has)
 	_ = cmd.Process.Kill() // of a watch
 	_ = cmd.Wait()
 	_ = terminal.Close()

@@ -100,6 +100,14 @@ func ConfigMaps(t *testing.T, cp *controlplane.ControlPlane, namespace string) [
 	return list.Items
 }
 
+// ExpectConfigMaps fails the test unless a namespace has n ConfigMaps.
+func ExpectConfigMaps(t *testing.T, cp *controlplane.ControlPlane, namespace string, n int) {
+	t.Helper()
+	if found := ConfigMaps(t, cp, namespace); len(found) != n {
+		t.Errorf("%d objects are there, want %d", len(found), n)
+	}
+}
+
 // Grant binds verbs on resources in a namespace to the user called name, and waits until the permissions are
 // effective.
 func Grant(t *testing.T, cp *controlplane.ControlPlane, namespace, name string, verbs []string, resources ...string) {

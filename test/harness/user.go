@@ -11,10 +11,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -154,10 +156,30 @@ func (t *Transcript) String() string {
 	return t.text.String()
 }
 
+// Until waits up to a minute until the output has a text. Any goroutine can call it.
+func (t *Transcript) Until(test *testing.T, text string) {
+	test.Helper()
+	for range 600 {
+		if strings.Contains(t.String(), text) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	test.Errorf("the output doesn't have %q:\n%s", text, t)
+}
+
 // Exists reports whether there is a file.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// ReadYAML decodes a file of the repository. Fields that the value doesn't have are errors.
+func ReadYAML(t *testing.T, path string, into any) {
+	t.Helper()
+	if err := yaml.UnmarshalStrict([]byte(Read(t, path)), into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
 }
 
 // Program writes a shell script under name into a directory of the test and returns the directory.

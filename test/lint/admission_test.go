@@ -1,13 +1,11 @@
 package lint
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -96,16 +94,13 @@ func (a *admission) put(text []byte, n int) {
 // await waits until the server refuses or allows a create of the object. The server applies policies after a delay.
 func (a *admission) await(o *unstructured.Unstructured, refused bool) {
 	a.t.Helper()
-	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
-	defer cancel()
-	for ctx.Err() == nil {
-		if _, err := a.create(ctx, o); (err != nil) == refused {
-			return
+	harness.Eventually(a.t, func() error {
+		_, err := a.create(a.t.Context(), o)
+		if (err != nil) == refused {
+			return nil
 		}
-		time.Sleep(200 * time.Millisecond)
-	}
-	a.t.Fatalf("a minute later, a create of %s %s%s is not as it should be (refused: %v)",
-		o.GetKind(), o.GetName(), o.GetGenerateName(), refused)
+		return fmt.Errorf("create %s %s%s: %w, want a refusal: %t", o.GetKind(), o.GetName(), o.GetGenerateName(), err, refused)
+	})
 }
 
 // one returns the first object of a text.
@@ -136,32 +131,22 @@ func TestAdmissionPolicies(t *testing.T) {
 
 // warn checks that the bindings warn and refuse nothing.
 func (a *admission) warn(t *testing.T) {
-	want := []string{"truncates it to 58", "can't create Pods", "has no effect next to metadata.name"}
-	deadline := time.Now().Add(time.Minute)
-	for {
+	harness.Eventually(t, func() error {
 		a.warnings = nil
 		for _, o := range []*unstructured.Unstructured{
 			one(configMap("generateName: " + long)), statefulSet(53), one(configMap("name: a, generateName: a-")),
 		} {
 			if _, err := a.create(t.Context(), o); err != nil {
-				t.Fatal(err)
+				return err
 			}
 		}
-		printed := strings.Join(a.warnings, "\n")
-		missing := ""
-		for _, text := range want {
-			if !strings.Contains(printed, text) {
-				missing = text
+		for _, text := range []string{"truncates it to 58", "can't create Pods", "has no effect next to metadata.name"} {
+			if !strings.Contains(strings.Join(a.warnings, "\n"), text) {
+				return fmt.Errorf("no warning %q in %q", text, a.warnings)
 			}
 		}
-		if missing == "" {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no warning %q in %s", missing, printed)
-		}
-		time.Sleep(200 * time.Millisecond)
-	}
+		return nil
+	})
 }
 
 // examples checks the examples of the rules.

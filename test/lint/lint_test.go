@@ -17,7 +17,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/jsonschema-go/jsonschema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
@@ -118,25 +117,17 @@ func TestSARIF(t *testing.T) {
 	text = bytes.ReplaceAll(bytes.ReplaceAll(text, []byte(`"definitions"`), []byte(`"$defs"`)), []byte("#/definitions/"), []byte("#/$defs/"))
 	text = bytes.Replace(text, []byte(`"$schema":"http://json-schema.org/draft-04/schema#",`), nil, 1)
 	text = regexp.MustCompile(`"id":"https:[^"]*",`).ReplaceAll(text, nil)
-	var described jsonschema.Schema
-	if err := json.Unmarshal(text, &described); err != nil {
-		t.Fatal(err)
-	}
-	resolved, err := described.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	repository(t)
 	stdout, _, _ := run(t, "-R", "-f", ".", "-o", "sarif")
 	var log map[string]any
 	if err := json.Unmarshal([]byte(stdout), &log); err != nil {
 		t.Fatal(err)
 	}
-	if err := resolved.Validate(log); err != nil {
+	if err := schema.Conforms(text, log); err != nil {
 		t.Error(err)
 	}
 	log["version"] = "2.0.0"
-	if resolved.Validate(log) == nil {
+	if schema.Conforms(text, log) == nil {
 		t.Error("the schema allows anything")
 	}
 }

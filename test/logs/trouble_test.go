@@ -147,7 +147,7 @@ func TestBlockedStderr(t *testing.T) {
 		}
 	}
 	finish(t, owner)
-	until(t, out, `"type": "Complete"`)
+	out.Until(t, `"type": "Complete"`)
 	close(errOut.opened)
 	if got := <-code; got != 0 {
 		t.Errorf("exit code %d", got)
@@ -178,10 +178,10 @@ func TestInterruptInTheLastList(t *testing.T) {
 	owner := theJob(t, ns)
 	p := podOf(t, owner)
 	p.runsAlone(0, "first", "last")
-	until(t, errOut, "last\n")
+	errOut.Until(t, "last\n")
 	hangs.Store(true)
 	finish(t, owner)
-	until(t, out, `"type": "Complete"`)
+	out.Until(t, `"type": "Complete"`)
 	interrupt()
 	if got := <-code; got != 130 {
 		t.Errorf("exit code %d", got)
@@ -192,15 +192,4 @@ func TestInterruptInTheLastList(t *testing.T) {
 	if got := errOut.String(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-}
-
-// until waits for a text.
-func until(t *testing.T, p *pipe, text string) {
-	t.Helper()
-	harness.Eventually(t, func() error {
-		if !strings.Contains(p.String(), text) {
-			return fmt.Errorf("it has %q, and not %q", p.String(), text)
-		}
-		return nil
-	})
 }

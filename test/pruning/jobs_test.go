@@ -26,7 +26,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -218,13 +217,9 @@ func pruneWithKills(t *testing.T, cp *controlplane.ControlPlane, dir string, ann
 		t.Fatal(err)
 	}
 	defer proxy.Close()
-	kubeconfig := filepath.Join(cp.Dir, "jobs.kubeconfig")
-	if err := controlplane.WriteKubeconfig(kubeconfig, proxy.Config); err != nil {
-		t.Fatal(err)
-	}
 	args := []string{
 		"prune", "jobs/" + prefix, "-A", fmt.Sprint("--keep=", keep), fmt.Sprint("--keep-failed=", keepFailed), "--save=" + dir, "--yes",
-		"--request-timeout=2s", "--retry-timeout=1m", "--kubeconfig=" + kubeconfig, "--cache-dir=" + cp.Dir,
+		"--request-timeout=2s", "--retry-timeout=1m", "--kubeconfig=" + harness.As(t, proxy.Config).Kubeconfig, "--cache-dir=" + cp.Dir,
 	}
 	for run := range maxRuns {
 		var stderr bytes.Buffer
@@ -273,9 +268,7 @@ func readSaved(t *testing.T, dir string) map[types.UID]*batchv1.Job {
 	}
 	for _, path := range paths {
 		job := &batchv1.Job{}
-		if err := yaml.UnmarshalStrict([]byte(harness.Read(t, path)), job); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
+		harness.ReadYAML(t, path, job)
 		saved[job.UID] = job
 	}
 	return saved

@@ -4,12 +4,10 @@
 package pruning
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,14 +18,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 var (
@@ -118,22 +115,16 @@ func faults() []faultproxy.NamedFault {
 func (p *trial) prune(before string) {
 	mix := &faultproxy.Mix{Seed: *seed, Rate: 0.1, Of: faults()}
 	proxy := faultproxy.New(p.T, p.cp.Admin(), mix.Choose)
-	kubeconfig := filepath.Join(p.cp.Dir, "pruning.kubeconfig")
-	if err := controlplane.WriteKubeconfig(kubeconfig, proxy.Config); err != nil {
-		p.Fatal(err)
-	}
+	u := harness.As(p.T, proxy.Config)
 	trouble, stop := context.WithCancel(p.Context())
 	var beside sync.WaitGroup
 	beside.Go(func() { p.kill(trouble) })
 	beside.Go(func() { p.replace(trouble) })
 	code := -1
 	for run := 0; run < maxRuns && code != 0; run++ {
-		var out, errOut bytes.Buffer
-		code = cmd.Execute(p.Context(), []string{
-			"prune", "configmaps/" + prefix, "-A", "--older-than", before, "--yes",
-			"--request-timeout=2s", "--retry-timeout=1m", "--kubeconfig=" + kubeconfig, "--cache-dir=" + p.cp.Dir,
-		}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
-		p.Logf("exit code %d\n%s", code, errOut.String())
+		r := u.Run("prune", "configmaps/"+prefix, "-A", "--older-than", before, "--yes", "--request-timeout=2s", "--retry-timeout=1m")
+		code = r.Code
+		p.Logf("exit code %d\n%s", code, r.Stderr)
 	}
 	stop()
 	beside.Wait()

@@ -4,7 +4,6 @@ package schema
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -81,13 +80,18 @@ func validate(kind string, object map[string]any) error {
 	if err != nil {
 		return err
 	}
+	return Conforms(data, object)
+}
+
+// Conforms returns an error unless a decoded value conforms to the text of a JSON Schema.
+func Conforms(text []byte, value any) error {
 	var schema jsonschema.Schema
-	if err := json.Unmarshal(data, &schema); err != nil {
-		return fmt.Errorf("%s: %w", path(kind), err)
+	if err := json.Unmarshal(text, &schema); err != nil {
+		return err
 	}
 	resolved, err := schema.Resolve(nil)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path(kind), err)
+		return err
 	}
-	return resolved.Validate(object)
+	return resolved.Validate(value)
 }

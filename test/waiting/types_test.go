@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -47,7 +46,7 @@ func customTypes(t *testing.T, chosen func(customType) bool) (all []customType) 
 		Module, Sum string
 		Types       []customType
 	}
-	read(t, "test/waiting/testdata/types.yaml", &modules)
+	harness.ReadYAML(t, harness.Root+"test/waiting/testdata/types.yaml", &modules)
 	for _, m := range modules {
 		for _, c := range m.Types {
 			if chosen(c) {
@@ -57,13 +56,6 @@ func customTypes(t *testing.T, chosen func(customType) bool) (all []customType) 
 		}
 	}
 	return all
-}
-
-func read(t *testing.T, file string, into any) {
-	t.Helper()
-	if err := yaml.UnmarshalStrict([]byte(harness.Read(t, harness.Root+file)), into); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // written is a status that the controller of an object writes.
@@ -81,7 +73,7 @@ func (c customType) written(t *testing.T) map[finished.State]written {
 		Kinds      []string
 		Objects    []written
 	}
-	read(t, "internal/finished/testdata/statuses.yaml", &all)
+	harness.ReadYAML(t, harness.Root+"internal/finished/testdata/statuses.yaml", &all)
 	first := map[finished.State]written{}
 	for _, form := range all {
 		group := schema.FromAPIVersionAndKind(form.APIVersion, c.Kind).GroupKind()
@@ -161,7 +153,7 @@ func TestTektonTask(t *testing.T) {
 	task := customTypes(t, func(c customType) bool { return c.Kind == "Task" })[0]
 	task.install(t)
 	object := &unstructured.Unstructured{}
-	read(t, "deploy/tekton/create.yaml", &object.Object)
+	harness.ReadYAML(t, harness.Root+"deploy/tekton/create.yaml", &object.Object)
 	tasks := dynamicClient(t).Resource(task.resource()).Namespace(harness.Namespace(t, server))
 	if _, err := tasks.Create(t.Context(), object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}); err != nil {
 		t.Error(err)
@@ -172,9 +164,7 @@ func TestTektonTask(t *testing.T) {
 func (c customType) install(t *testing.T) {
 	t.Helper()
 	crd := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(harness.Read(t, filepath.Join(c.dir, c.CRD))), &crd.Object); err != nil {
-		t.Fatal(err)
-	}
+	harness.ReadYAML(t, filepath.Join(c.dir, c.CRD), &crd.Object)
 	unstructured.RemoveNestedField(crd.Object, "spec", "conversion")
 	crds := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	if _, err := dynamicClient(t).Resource(crds).Create(t.Context(), crd, metav1.CreateOptions{}); err != nil {

@@ -74,9 +74,7 @@ func TestAdversities(t *testing.T) {
 			s := shell(t, faultproxy.New(t, server.Admin(), harness.First(1000, a.fault)()).Config, ns)
 			s.Env = append(s.Env, asProgram+"="+a.name)
 			s.Run("kubectl", "genname", "wrap", "--", os.Args[0]).Expect(t, 0, a.stdout, a.stderr)
-			if found := harness.ConfigMaps(t, server, ns); len(found) != a.objects {
-				t.Errorf("%d objects, want %d", len(found), a.objects)
-			}
+			harness.ExpectConfigMaps(t, server, ns, a.objects)
 		})
 	}
 }

@@ -36,9 +36,7 @@ func TestSeveralProxies(t *testing.T) {
 			s := shell(t, faultproxy.New(t, server.Admin(), harness.First(9, faultproxy.DropResponse)()).Config, ns)
 			s.Env = append(s.Env, "FILE="+harness.File(t, "cm.yaml", configMap))
 			s.Run("bash", "-c", test.script).Expect(t, 0, fmt.Sprintf(`(configmap/demo-\w+\n){%d}`, test.objects), "")
-			if found := harness.ConfigMaps(t, server, ns); len(found) != test.objects {
-				t.Errorf("%d objects, want %d", len(found), test.objects)
-			}
+			harness.ExpectConfigMaps(t, server, ns, test.objects)
 		})
 	}
 }
@@ -66,9 +64,7 @@ func TestServerKilled(t *testing.T) {
 	if err := cmd.Wait(); err != nil || stderr.String() != "" {
 		t.Errorf("%v\n%s", err, stderr.String())
 	}
-	if found := harness.ConfigMaps(t, cp, ns); len(found) != many {
-		t.Errorf("%d objects, want %d", len(found), many)
-	}
+	harness.ExpectConfigMaps(t, cp, ns, many)
 }
 
 // A credential plugin can ask the user on the terminal, as without wrap.
@@ -85,12 +81,9 @@ func TestInteractivePlugin(t *testing.T) {
 	plugin := harness.File(t, "plugin", `printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",`+
 		`"status":{"token":"%s"}}' "$(head -n 1)"`)
 	s := shell(t, proxy.Config, ns)
-	r := s.Run("bash", "-c", "kubectl config set-context --current --user=a && "+
+	s.Run("bash", "-c", "kubectl config set-context --current --user=a && "+
 		"kubectl config set-credentials a --exec-interactive-mode=Always --exec-command=sh --exec-arg="+plugin+
-		" --exec-api-version=client.authentication.k8s.io/v1")
-	if r.Code != 0 {
-		t.Fatalf("%+v, want code 0", r)
-	}
+		" --exec-api-version=client.authentication.k8s.io/v1").Has(t, 0)
 	cmd := exec.CommandContext(t.Context(), harness.Plugin(t), "wrap", "--", "kubectl", "create", "-f",
 		harness.File(t, "cm.yaml", configMap), "-o", "name")
 	cmd.Env = s.Env
@@ -106,7 +99,5 @@ func TestInteractivePlugin(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, printed)
 	}
-	if found := harness.ConfigMaps(t, server, ns); len(found) != 1 {
-		t.Errorf("%d objects, want one", len(found))
-	}
+	harness.ExpectConfigMaps(t, server, ns, 1)
 }

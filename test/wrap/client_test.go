@@ -83,9 +83,7 @@ func TestKubectl(t *testing.T) {
 		"kubectl explain pod.spec.nodeName | head -1",
 	}, "\n")
 	want := s.Run("bash", "-c", strings.ReplaceAll(script, "kubectl ", harness.Kubectl(t)+" "))
-	if r := s.Run("kubectl", "delete", "configmap", "b"); r.Code != 0 {
-		t.Fatalf("%+v, want code 0", r)
-	}
+	s.Run("kubectl", "delete", "configmap", "b").Has(t, 0)
 	if got := s.Run("kubectl", "genname", "wrap", "--", "bash", "-c", script); got.Code != 0 || got.Stdout != want.Stdout {
 		t.Errorf("with wrap:\n%+v\nwithout:\n%+v", got, want)
 	}

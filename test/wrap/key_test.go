@@ -94,9 +94,7 @@ func TestScript(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, server)
 	s := shell(t, server.Admin(), ns)
-	if r := s.Run("kubectl", "apply", "-f", harness.File(t, "crd.yaml", workflowType)); r.Code != 0 {
-		t.Fatalf("%+v, want code 0", r)
-	}
+	s.Run("kubectl", "apply", "-f", harness.File(t, "crd.yaml", workflowType)).Has(t, 0)
 	harness.UntilServed(t, server, workflows)
 	create := "kubectl create -f " + harness.File(t, "cm.yaml", configMap)
 	script := fmt.Sprintf("set -e; %s; $FAIL; %s %s; %[1]s", create, *submit, harness.File(t, "workflow.yaml", workflow))

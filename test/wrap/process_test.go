@@ -121,9 +121,7 @@ func TestProcess(t *testing.T) {
 			run.signal = test.signal
 			r := run.do(t)
 			r.Expect(t, test.code, test.stdout, test.stderr)
-			if found := harness.ConfigMaps(t, server, run.namespace); len(found) != test.objects {
-				t.Errorf("%d objects, want %d", len(found), test.objects)
-			}
+			harness.ExpectConfigMaps(t, server, run.namespace, test.objects)
 		})
 	}
 }
@@ -146,9 +144,7 @@ func TestClosedStderr(t *testing.T) {
 		t.Error(err)
 	}
 	harness.Result{Stdout: string(out)}.Expect(t, 0, `(configmap/demo-\w+\n){2}141\n`, "")
-	if found := harness.ConfigMaps(t, server, p.namespace); len(found) != 2 {
-		t.Errorf("%d objects, want two", len(found))
-	}
+	harness.ExpectConfigMaps(t, server, p.namespace, 2)
 }
 
 // process is a run of wrap.

@@ -14,67 +14,49 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
-
-// node is a control plane with a kubelet, which runs the commands of containers on this machine.
-type node struct {
-	*controlplane.ControlPlane
-	logs string // the directory of the log files
-}
 
 var (
 	ofNode  = harness.Lazy()
 	kubelet sync.Once
 )
 
-func onNode(t *testing.T) *node {
+// onNode returns a control plane with a kubelet, which runs the commands of containers on this machine, and the
+// directory of the log files.
+func onNode(t *testing.T) (cp *controlplane.ControlPlane, logs string) {
 	t.Helper()
-	n := &node{ControlPlane: ofNode(t)}
-	n.logs = filepath.Join(n.Dir, "pods")
+	cp = ofNode(t)
+	logs = filepath.Join(cp.Dir, "pods")
 	kubelet.Do(func() {
 		direct := func(address string) string { return address }
-		if err := n.StartKubelet(context.Background(), os.Stderr, n.logs, direct); err != nil {
+		if err := cp.StartKubelet(context.Background(), os.Stderr, logs, direct); err != nil {
 			t.Fatal(err)
 		}
 	})
-	return n
+	return cp, logs
 }
 
-// run runs a Pod whose container is called main, and has logged a line.
-func (n *node) run(t *testing.T, namespace string) (pod string) {
+const (
+	podManifest = `{apiVersion: v1, kind: Pod, metadata: {name: work}, spec: {
+  nodeName: ` + controlplane.LogNode + `, containers: [{name: main, image: example.com/main}]}}`
+	podStatus = `{"status": {"phase": "Running", "containerStatuses": [
+  {"name": "main", "containerID": "containerd://main", "state": {"running": {"startedAt": "2026-01-02T03:04:05Z"}}}]}}`
+)
+
+// runPod runs the Pod work, whose container main has logged a line.
+func runPod(t *testing.T, s harness.Shell, namespace, logs string) {
 	t.Helper()
-	dir := filepath.Join(n.logs, namespace+"_work_main")
-	line := time.Now().UTC().Format(time.RFC3339Nano) + " stdout F logged\n"
-	err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "0.log"), []byte(line), 0o600))
+	dir := filepath.Join(logs, namespace+"_work_main")
+	err := errors.Join(os.MkdirAll(dir, 0o700),
+		os.WriteFile(filepath.Join(dir, "0.log"), []byte("2026-01-02T03:04:05Z stdout F logged\n"), 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
-	pods := harness.Clientset(t, n.ControlPlane).CoreV1().Pods(namespace)
-	object, err := pods.Create(t.Context(), &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "work"},
-		Spec: corev1.PodSpec{
-			NodeName: controlplane.LogNode, Containers: []corev1.Container{{Name: "main", Image: "example.com/main"}},
-		},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	object.Status.Phase = corev1.PodRunning
-	object.Status.ContainerStatuses = []corev1.ContainerStatus{{
-		Name: "main", ContainerID: "containerd://main",
-		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}},
-	}}
-	if _, err := pods.UpdateStatus(t.Context(), object, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	return object.Name
+	s.Run("kubectl", "create", "-f", harness.File(t, "pod.yaml", podManifest)).Has(t, 0)
+	s.Run("kubectl", "patch", "pod", "work", "--subresource=status", "--type=merge", "-p", podStatus).Has(t, 0)
 }
 
 // tunnel is an HTTP proxy that knows only CONNECT. It counts the tunnels.
@@ -156,32 +138,30 @@ kubectl create configmap made --from-literal=a=b -o name --dry-run=client -o yam
 // kubectl exec, cp, debug, logs and port-forward work as without wrap, over WebSocket and SPDY, and through an HTTP proxy.
 func TestStreams(t *testing.T) {
 	t.Parallel()
-	n := onNode(t)
+	cp, logs := onNode(t)
 	for _, test := range []struct {
 		name, webSockets string
 		tunneled         bool
 	}{{"WebSocket", "true", false}, {"SPDY", "false", false}, {"WebSocket by proxy-url", "true", true}, {"SPDY by proxy-url", "false", true}} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			ns, dir, port := harness.Namespace(t, n.ControlPlane), t.TempDir(), echo(t)
+			ns, dir, port := harness.Namespace(t, cp), t.TempDir(), echo(t)
 			sent := make([]byte, 5<<20)
 			_, _ = rand.Read(sent)
 			if err := os.WriteFile(filepath.Join(dir, "sent"), sent, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			pod := n.run(t, ns)
-			s := shell(t, n.Admin(), ns)
+			s := shell(t, cp.Admin(), ns)
+			runPod(t, s, ns, logs)
 			s.Env = append(s.Env, "KUBECTL_REMOTE_COMMAND_WEBSOCKETS="+test.webSockets, "KUBECTL_PORT_FORWARD_WEBSOCKETS="+test.webSockets)
-			want := s.Run("bash", "-c", streams, "-", pod, dir, port, "without")
+			want := s.Run("bash", "-c", streams, "-", "work", dir, port, "without")
 			var tunnels *atomic.Int32
 			if test.tunneled {
 				var url string
 				url, tunnels = tunnel(t)
-				if r := s.Run("kubectl", "config", "set-cluster", "test", "--proxy-url="+url); r.Code != 0 {
-					t.Fatalf("%+v, want code 0", r)
-				}
+				s.Run("kubectl", "config", "set-cluster", "test", "--proxy-url="+url).Has(t, 0)
 			}
-			got := s.Run("kubectl", "genname", "wrap", "--", "bash", "-c", streams, "-", pod, dir, port, "with")
+			got := s.Run("kubectl", "genname", "wrap", "--", "bash", "-c", streams, "-", "work", dir, port, "with")
 			const all = "in\nexec: 7\ncopied\ndebugged\nlogged\nover %s\nconfigmap/made\n"
 			if want.Stdout != fmt.Sprintf(all, port) || got != want {
 				t.Errorf("with wrap:\n%+v\nwithout:\n%+v\nwant:\n"+all, got, want, port)
