@@ -1,14 +1,11 @@
 package cmd_test
 
 import (
-	"bytes"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 )
@@ -46,32 +43,3 @@ func TestEveryFlagCompletes(t *testing.T) {
 	}
 	visit(cmd.NewCommand())
 }
-
-// Tab offers all values that a flag accepts, in the order of its help, and files or directories only for their paths.
-func TestWordsOfFlags(t *testing.T) {
-	const words, anyFile, files, directories = ":4", ":0", ":8", ":16"
-	for line, want := range map[string]string{
-		"create --naming=":     "client server " + words,
-		"create --dry-run=":    "none client server " + words,
-		"create --validate=":   "strict warn ignore " + words,
-		"create --from=":       "json " + files,
-		"create --count=":      words,
-		"create --cache-dir=":  directories,
-		"create --kubeconfig=": anyFile,
-		"create --output=":     "json yaml kyaml name " + templates + " jsonl " + words,
-		"audit --sort-by=":     "names last-10m last-24h prefix " + words,
-		"audit --output=":      "wide json yaml kyaml " + templates + " custom-columns custom-columns-file " + words,
-		"report --output=":     "json yaml kyaml " + templates + " custom-columns custom-columns-file " + words,
-		"version --output=":    "json yaml kyaml " + templates + " custom-columns custom-columns-file " + words,
-	} {
-		var out, errOut bytes.Buffer
-		args := append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(line)...)
-		code := cmd.Execute(t.Context(), args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
-		want = strings.ReplaceAll(want, " ", "\n") + "\n"
-		if code != 0 || out.String() != want {
-			t.Errorf("%s: exit code %d, stderr %q, %q, want %q", line, code, errOut.String(), out.String(), want)
-		}
-	}
-}
-
-const templates = "go-template go-template-file template templatefile jsonpath jsonpath-as-json jsonpath-file"

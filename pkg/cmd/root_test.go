@@ -2,7 +2,6 @@ package cmd_test
 
 import (
 	"bytes"
-	"context"
 	"strings"
 	"testing"
 
@@ -12,31 +11,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
-
-// For a misspelled command, the error names the command, not the flags that the right command has.
-func TestUnknownCommands(t *testing.T) {
-	for args, want := range map[string]string{
-		"craete":                     "error: unknown command \"craete\" for \"kubectl genname\"\n\nDid you mean this?\n\tcreate\n",
-		"craete -f job.yaml":         "error: unknown command \"craete\" for \"kubectl genname\"\n\nDid you mean this?\n\tcreate\n",
-		"-n x nonsuch --count=3":     "error: unknown command \"nonsuch\" for \"kubectl genname\"\nSee 'kubectl genname --help' for usage.\n",
-		"--nope":                     "error: unknown flag: --nope\nSee 'kubectl genname --help' for usage.\n",
-		"audit --min-cout=3":         "error: unknown flag: --min-cout. Did you mean --min-count?\nSee 'kubectl genname audit --help' for usage.\n",
-		"report -A":                  "error: unknown shorthand flag: 'A' in -A\nSee 'kubectl genname report --help' for usage.\n",
-		"audit --aa=3":               "error: unknown flag: --aa\nSee 'kubectl genname audit --help' for usage.\n",
-		"audit -a":                   "error: unknown shorthand flag: 'a' in -a\nSee 'kubectl genname audit --help' for usage.\n",
-		"create --timeout 5m --wait": "error: unknown flag: --timeout. Use --wait --wait-timeout=5m\nSee 'kubectl genname create --help' for usage.\n",
-		"prune --dry-run=server":     "error: invalid argument \"server\" for \"--dry-run\" flag: must be true or false\nSee 'kubectl genname prune --help' for usage.\n",
-		"help audit extra":           "error: help takes one command, not \"audit extra\"\n",
-		"help nonsuch":               "error: unknown command \"nonsuch\" for \"kubectl genname\"\nSee 'kubectl genname --help' for usage.\n",
-		"create --nope -f x.yaml":    "error: unknown flag: --nope\nSee 'kubectl genname create --help' for usage.\n",
-	} {
-		var out, errOut bytes.Buffer
-		code := cmd.Execute(context.Background(), strings.Fields(args), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
-		if code != 1 || out.Len() > 0 || errOut.String() != want {
-			t.Errorf("%s: exit code %d, stdout %q, stderr\n%s\nwant\n%s", args, code, out.String(), errOut.String(), want)
-		}
-	}
-}
 
 // The first 24 lines of --help have the usage, examples and the common flags. --help of each command fits two screens,
 // and has each flag. "help COMMAND" has their whole texts.

@@ -36,8 +36,6 @@ const (
 	anyFile = ":0"
 	nothing = ":4" // no other completion
 	slash   = ":6" // no other completion, and no space after it
-	files   = ":8" // files with these extensions
-	dir     = ":16"
 )
 
 func completion(t *testing.T, cp *controlplane.ControlPlane) {
@@ -52,15 +50,10 @@ func completion(t *testing.T, cp *controlplane.ControlPlane) {
 	}{
 		{[]string{""}, []string{"audit", "completion", "create", "duplicates", "exporter", "help", "lint", "options", "prune", "report", "version", "wrap"}, nothing},
 		{[]string{"completion", ""}, []string{"bash", "zsh", "fish", "powershell"}, nothing},
-		{[]string{"create", "--validate="}, []string{"strict", "warn", "ignore"}, nothing},
-		{[]string{"create", "-f", ""}, []string{"json", "yaml", "yml"}, files},
-		{[]string{"create", "-k", ""}, nil, dir},
-		{[]string{"create", "--attempts", ""}, nil, nothing},
 		{[]string{"audit", "-n", "kube-n"}, []string{"kube-node-lease"}, nothing},
 		{[]string{"audit", "--context", ""}, []string{"test"}, nothing},
 		{[]string{"audit", "--cluster", "t"}, []string{"test"}, nothing},
 		{[]string{"audit", "--user", "x"}, nil, nothing},
-		{[]string{"audit", "--kubeconfig", ""}, nil, anyFile},
 		{[]string{"audit", "config"}, []string{"configmaps"}, nothing},
 		{[]string{"audit", "jobs,conf"}, []string{"jobs,configmaps"}, nothing},
 		{[]string{"duplicates", "jobs,conf"}, []string{"jobs,configmaps"}, nothing},

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -13,30 +12,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 )
-
-func TestValidate(t *testing.T) {
-	for line, want := range map[string]string{
-		"":                                "",
-		"--polite --retry-timeout=1d":     "",
-		"--retry-timeout=0s":              "--retry-timeout must be positive, not 0s",
-		"--polite --concurrency=1":        "",
-		"--polite --concurrency=2":        "--polite sends one request at a time, so --concurrency can't be 2",
-		"--retry-timeout=-1m":             "--retry-timeout must be positive, not -1m0s",
-		"--duration=5s":                   "--duration and --interval need --watch",
-		"--watch --duration=-5s":          "--duration must be 0 or more, not -5s",
-		"--watch --interval=0s":           "--interval must be positive, not 0s",
-		"--watch --interval=1s":           "",
-		"--watch --sort-by=last-10m":      fmt.Sprintf("--sort-by=%s counts objects of one audit, so it can't be used with --watch", audit.ByLast10m),
-		"--watch --sort-by=names":         "",
-		"--sort-by=last-24h --top=3":      "",
-		"--watch --prefix= --interval=1s": "--prefix must not be empty",
-	} {
-		_, err := parsed(strings.Fields(line)...)
-		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
-			t.Errorf("%s: %v, want %q", line, err, want)
-		}
-	}
-}
 
 // parsed returns the options of a command line, with or without an error of Validate.
 func parsed(args ...string) (*options, error) {
