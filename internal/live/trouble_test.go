@@ -467,26 +467,6 @@ func TestRestBetweenTornLists(t *testing.T) {
 	})
 }
 
-// A server that has just started may refuse a watch. The engine retries before it gives up.
-func TestFirstOpenRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newRuns(t)
-		var refused atomic.Int32
-		server.Fault = refuse(func(_ string, watch bool) int {
-			if watch && refused.Add(1) < firstOpens {
-				return http.StatusForbidden
-			}
-			return 0
-		})
-		e := start(t, server, pods)
-		addRuns(server, 1)
-		e.hasRuns(t, 7)
-		if rows := e.Snapshot().Rows; !rows[0].Followed || len(e.notices(Unwatched)) > 0 {
-			t.Errorf("followed %v, reported %+v, want a followed row", rows[0].Followed, e.reported)
-		}
-	})
-}
-
 // If the user ends the watch while a list is read, that isn't a failure.
 func TestEndInAList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
