@@ -170,30 +170,6 @@ func TestStalledNoMore(t *testing.T) {
 	}
 }
 
-// A recheck after a refusal delays no later document. It can delay the end of the run.
-func TestRecheckHoldsNothingUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var documents []string
-		for n := range 500 {
-			documents = append(documents, fmt.Sprintf("configmaps/a/%d-", n), "configmaps/a/named")
-		}
-		c := &cluster{takes: 10 * time.Millisecond, looks: always, ends: fails(exactlyonce.Result{}, errForbidden)}
-		start := time.Now()
-		failed := 0
-		for e := range begin(t.Context(), configOf(c), input(documents...)) {
-			if endedAs(e, protocol.Failed) {
-				failed++
-			}
-		}
-		if took := time.Since(start); failed != 1000 || took > 25*time.Second {
-			t.Errorf("%d failed in %s", failed, took)
-		}
-		if c.most != 1 {
-			t.Errorf("%d were sent at once", c.most)
-		}
-	})
-}
-
 // The number of concurrent rechecks is limited.
 func TestLookingAgainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
