@@ -43,7 +43,7 @@ type Tally struct {
 	Maybe Remainder // without a key: the objects that might exist
 	// Unverified reports that an earlier copy of a request might have created an object that failed.
 	Unverified bool
-	// Again counts the objects that the same command without a key would create a second time.
+	// Again counts the objects of a run without a key that the same command would create a second time.
 	Again int
 	// Unknowns are the first outcomes that are unknown, without a key.
 	Unknowns []Outcome

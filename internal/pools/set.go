@@ -25,7 +25,8 @@ type Rules struct {
 	Limit int
 	// MinStem is the smallest number of names for which a stem counts. 0 means FewestOfStem.
 	MinStem int64
-	// Folds makes a set count the objects outside of counting pools, in folds. Such a set can't remove objects.
+	// Folds makes a set also count the objects that are in no counting pool. Each fold is a row of the audit. Such a
+	// set can't remove objects.
 	Folds bool
 	// Leftovers makes a set count orphaned objects and objects that are being deleted. It then can't remove objects.
 	Leftovers bool

@@ -55,8 +55,9 @@ func addedByJobSet(o Manifest, row derived.Child) (bytes int, applies bool) {
 	return bytes, applies
 }
 
-// addedByTasks returns the number of bytes that the longest task of a Volcano Job adds. Volcano's webhook adds the
-// index of the task, where Volcano's controller adds the index of the replica.
+// addedByTasks returns the number of bytes that the longest task of a Volcano Job adds to a name. Volcano's webhook
+// checks the name NAME-TASK-INDEX with the index of the task, although the controller names Pods by the index of the
+// replica. So the webhook decides which names are too long.
 func addedByTasks(o Manifest) (bytes int, applies bool) {
 	for i, item := range listAt(o.Unstructured.Object, "spec", "tasks") {
 		task, _ := item.(map[string]any)

@@ -67,7 +67,7 @@ var longHelp = templates.LongDesc(`
 	* confirmed: The objects have the same creation ID and the same content.
 	* likely: The group has two objects. Either other objects refer to only one of the two, or
 	  the two have no owner and the same field manager created both.
-	* possible: The group meets neither condition. The table has these groups only with -o wide.
+	* possible: Neither confirmed nor likely. The table has these groups only with -o wide.
 
 	Users can create equal objects on purpose. So check a group before you delete an object. -o
 	name prints the younger object of a confirmed or likely pair if all of this is true:

@@ -34,8 +34,8 @@ type subject struct {
 	warnings []string
 	// nearest has the most similar prefix for each population. Only counted populations have one.
 	nearest []pools.Near
-	// stems are the numbers of names with the prefixes that end in a number, a time or a hash. Only counted populations
-	// have them.
+	// stems has, for each population, the number of its names that end in a number, a time or a hash. Only counted
+	// populations have it.
 	stems []int64
 }
 
