@@ -9,8 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/audit"
-	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
@@ -110,37 +108,6 @@ func recorded(t *testing.T, report *v1alpha1.AuditReport, change func(*v1alpha1.
 		t.Fatal(err)
 	}
 	return out.String()
-}
-
-// If no prefix is similar, the message explains how a prefix is written. For the name of an object, it has the
-// object's prefix.
-func TestNotFoundLines(t *testing.T) {
-	near := map[string]pools.Near{
-		"jobs.batch/run":       {Prefix: "run-"},
-		"jobs.batch/run*":      {Prefix: "run-"},
-		"jobs.batch/run-x7k2p": {Prefix: "run-", IsObject: true},
-		"rum-":                 {Prefix: "run-"},
-	}
-	const command = "  kubectl genname audit jobs.batch/run- -n ci"
-	for named, want := range map[string][]string{
-		"nonsuch-":             {"No name in namespace ci has the prefix nonsuch-. Use -A for all namespaces."},
-		"nonsuch":              {"No name in namespace ci has the prefix nonsuch. A prefix is a whole generateName: is a '-' missing?"},
-		"jobs.batch/run*":      {"No name in namespace ci has the prefix jobs.batch/run*. A prefix is a whole generateName, not a pattern."},
-		"jobs.batch/run":       {"No name in namespace ci has the prefix jobs.batch/run. The nearest prefix is run-.", command},
-		"jobs.batch/run-x7k2p": {"run-x7k2p is the name of an object with the prefix run-.", command},
-		"rum-":                 {"No name in namespace ci has the prefix rum-. The nearest prefix is run-."},
-	} {
-		if diff := cmp.Diff(want, notFoundLines("No name", &audit.Result{NotFound: []string{named}, Nearest: near}, "ci")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", named, diff)
-		}
-	}
-	if got := notFoundLines("No name", &audit.Result{NotFound: []string{"nonsuch-"}}, ""); got[0] != "No name has the prefix nonsuch-. A prefix is a whole generateName." {
-		t.Errorf("%s: an audit of all namespaces needs no -A", got)
-	}
-	everywhere := notFoundLines("No name", &audit.Result{NotFound: []string{"jobs.batch/run"}, Nearest: near}, "")
-	if got := everywhere[len(everywhere)-1]; got != "  kubectl genname audit jobs.batch/run- -A" {
-		t.Errorf("%s: an audit of all namespaces needs -A", got)
-	}
 }
 
 // prune is suggested only where it deletes something.

@@ -255,24 +255,6 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// In all namespaces, too, a watch prints at once that no name has the named prefix.
-func TestHintInAllNamespaces(t *testing.T) {
-	for named, want := range map[string]string{
-		"":               "",
-		"jobs.batch/run": "So far, no name has the prefix jobs.batch/run. A prefix is a whole generateName: is a '-' missing?\n",
-	} {
-		var errOut bytes.Buffer
-		w := &watchRun{run: newRun(t), printer: rowPrinterTo(io.Discard, &errOut)}
-		result := &audit.Result{Report: reportOf()}
-		if named != "" {
-			result.NotFound = []string{named}
-		}
-		if w.hint(t.Context(), result); errOut.String() != want {
-			t.Errorf("%q: %q, want %q", named, errOut.String(), want)
-		}
-	}
-}
-
 // During the first count, the audit prints three kinds of text as lines: notices, messages about an unreachable
 // server, and pauses of a polite scan.
 func TestReportsWhileItCounts(t *testing.T) {

@@ -53,10 +53,6 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	f, _ := parsed(t, "-o yml")
-	if err := f.Check(); err == nil || !strings.HasSuffix(err.Error(), ",yaml. Did you mean -o yaml?") {
-		t.Errorf("-o yml: %v", err)
-	}
 }
 
 func TestTake(t *testing.T) {
