@@ -111,23 +111,6 @@ func TestPlanAndDelete(t *testing.T) {
 	}
 }
 
-// The oldest objects are deleted first, so that an interrupt leaves the newest.
-func TestOldestFirst(t *testing.T) {
-	server := serve(5, func(i int) metav1.ObjectMeta { return generated(4 - i) })
-	p := server.pruner(t, Criteria{Keep: new(1)})
-	plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{"run-"}}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ages []int64
-	for o := range plan.Objects() {
-		ages = append(ages, o.Created)
-	}
-	if len(ages) != 4 || !slices.IsSorted(ages) {
-		t.Errorf("objects created at %d, want 4, the oldest first", ages)
-	}
-}
-
 // The server selects objects by their labels. A plan doesn't count objects with other labels.
 func TestPlanOfSelectedObjects(t *testing.T) {
 	server := serve(3, generated)

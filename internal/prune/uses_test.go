@@ -182,7 +182,7 @@ func TestUsersThatCannotBeListed(t *testing.T) {
 }
 
 // During a long run, prune lists the users again. It leaves an object alone if the new list shows a user. If a list
-// fails that succeeded before, the run ends.
+// fails that succeeded before, the run ends. The oldest object is deleted first, and the newest one is left.
 func TestUsersDuringARun(t *testing.T) {
 	const failed, path = "/api/v1/pods", "/apis/apps/v1/deployments"
 	for later, want := range map[string]string{
