@@ -48,9 +48,9 @@ type Tally struct {
 	// Unknowns are the first outcomes that are unknown, without a key.
 	Unknowns []Outcome
 	// Holders and OtherIDs are for runs with a key. Holders are outcomes where an object without a creation ID has
-	// the name. OtherIDs are outcomes where an object of the run has another creation ID than the run sent.
+	// the name. OtherIDs are outcomes where an object with the run's label, but another creation ID, has the name.
 	Holders, OtherIDs []Outcome
-	// Clash has objects of this run that a concurrent run with other content created.
+	// Clash has objects that this run was to create, and that a concurrent run with other content created.
 	Clash Clash
 }
 

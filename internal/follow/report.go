@@ -35,8 +35,8 @@ type Retry wait.Retry
 // Ended is the result of the wait for one object.
 type Ended wait.Ended
 
-// Explained adds the reason to the end of an object that didn't succeed. It follows the last line of the logs. Run
-// yields it for at most MaxExplained objects.
+// Explained is the event wait.Ended of an object that didn't succeed, and the reason. Run yields it after the last line
+// of the object's logs, for at most MaxExplained objects.
 type Explained struct {
 	wait.Ended
 	// PodsRemain reports whether a failed Job or Pod still has logs. Container is the init container that failed, or

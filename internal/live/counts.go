@@ -351,7 +351,7 @@ func (s *store) do(f func(*counts)) {
 	f(s.counts)
 }
 
-// get returns the result of f, like do.
+// get calls f as do does, and returns its result.
 func get[T any](s *store, f func(*counts) T) (result T) {
 	s.do(func(c *counts) { result = f(c) })
 	return result

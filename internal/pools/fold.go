@@ -200,8 +200,8 @@ func (s *Set) precedes(o *object.Object) bool {
 	return s.at.namespace != "" && o.Namespace+"/" < s.at.namespace+"/"
 }
 
-// pass folds the pools that a list has passed when it comes to an object. A list has the order of namespaces and names,
-// so all names with a prefix follow one another. The last name begins with each prefix that the list has not passed.
+// pass folds each pool that can get no more objects. A list is sorted by namespace and name, so all names with a prefix
+// follow one another. If the name of o doesn't begin with the prefix of a pool, the list has passed this pool.
 func (s *Set) pass(o *object.Object) {
 	switch {
 	case s.unordered:

@@ -185,7 +185,7 @@ func writeTables(out *bytes.Buffer, all []client) (broken, err error) {
 		fmt.Fprintf(out, "| %s | %s |\n", c.name, strings.TrimPrefix(first, "Client Version: "))
 	}
 	for i, h := range histories("") {
-		fmt.Fprintf(out, "\n### %s\n\n| client | POSTs | objects | reports | under wrap | last line of its error |\n|---|--:|--:|---|---|---|\n", h.name)
+		fmt.Fprintf(out, "\n### %s\n\n| client | POSTs | objects | reports | under wrap: POSTs, objects, reports | last line of its error |\n|---|--:|--:|---|---|---|\n", h.name)
 		rows, unkept, failures := make([]string, len(all)), make([]error, len(all)), make([]error, len(all))
 		var group sync.WaitGroup // programs mostly wait
 		for n, c := range all {

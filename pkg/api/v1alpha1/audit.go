@@ -172,7 +172,7 @@ type AuditFolded struct {
 	Owners int64 `json:"owners"`
 	// Prefixes is the number of prefixes and stems of the objects. Objects with fixed names have neither.
 	Prefixes int64 `json:"prefixes"`
-	// Names is the number of objects.
+	// Names is the number of objects in this entry of folded.
 	Names int64 `json:"names"`
 	// Largest is the prefix or stem with the most names; absent if all objects have fixed names.
 	Largest *AuditLargest `json:"largest,omitempty"`
