@@ -4,6 +4,7 @@
 package kustomize
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -52,6 +53,42 @@ func TestBroken(t *testing.T) {
 				t.Errorf("(-kubectl with names +ours)\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestNames builds each case without a file want.yaml or want.err. The objects are those of kubectl's library for names
+// in place of the generateNames.
+func TestNames(t *testing.T) {
+	dirs, err := filepath.Glob("cases/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(t.TempDir(), "cases")
+	if err := errors.Join(os.CopyFS(copied, os.DirFS("cases")), giveNames(copied)); err != nil {
+		t.Fatal(err)
+	}
+	built := 0
+	for _, dir := range dirs {
+		if wants, err := filepath.Glob(filepath.Join(dir, "want.*")); err != nil || len(wants) > 0 {
+			continue
+		}
+		built++
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			want, err := kubectls(filesys.MakeFsOnDisk(), filepath.Join(copied, filepath.Base(dir)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ours(filesys.MakeFsOnDisk(), dir)
+			if err != nil || !strings.Contains(got, "generateName: ") {
+				t.Fatalf("error %v, want objects with a generateName:\n%s", err, got)
+			}
+			if diff := cmp.Diff(named(want), named(got)); diff != "" {
+				t.Errorf("(-kubectl with names +ours)\n%s", diff)
+			}
+		})
+	}
+	if built < 15 {
+		t.Errorf("%d cases have no expected objects or error, want 15 or more", built)
 	}
 }
 
