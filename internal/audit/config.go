@@ -91,8 +91,8 @@ func (c *Config) least(pool *pools.Pool) int64 {
 // StemsFrom is CountsFrom for stems.
 func (c *Config) StemsFrom() int64 { return c.countsFrom(c.MinStem) }
 
-// CountsFrom returns the number of names from which on the census must return a prefix. The number is below
-// MinCount if the audit needs hidden prefixes, because of named prefixes, a gate, or a comparison with Old.
+// CountsFrom returns the smallest number of names for which the census must return a prefix. The number is below
+// MinCount if the audit also needs prefixes without a row, because of named prefixes, a gate, or a comparison with Old.
 func (c *Config) CountsFrom() int64 {
 	from := c.countsFrom(c.MinCount)
 	if c.FailAbove != nil { // the chance of a failure is largest with one attempt

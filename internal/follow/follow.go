@@ -26,7 +26,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 )
 
-// MaxExplained is the largest number of objects for which Run yields an Explained.
+// MaxExplained is the largest number of objects whose failure Run explains by an event Explained.
 const MaxExplained = 10
 
 // Config configures a Follower.

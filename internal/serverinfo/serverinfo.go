@@ -34,7 +34,7 @@ type Server struct {
 }
 
 // Get requests the properties of the server of config. Get fails if /version can't be read. If other requests fail,
-// the number of attempts is less certain, which AttemptsSource shows. ctx also bounds the request that Retries sends.
+// AttemptsSource shows that the number of names tried per create is less certain. Retries uses the same ctx.
 func Get(ctx context.Context, config *rest.Config) (*Server, error) {
 	client, err := newClient(config)
 	if err != nil {

@@ -121,8 +121,8 @@ type DuplicateObject struct {
 	Creator string `json:"creator"`
 	// State is the object's state in one word; empty if the status of the object has no state.
 	State string `json:"state"`
-	// ReferredBy are up to ten references to the object. They are owners and Pods that have the object's name in a
-	// field outside of metadata, and types of objects that the object owns.
+	// ReferredBy has up to ten reasons to think that the object is in use: owners and Pods that have the object's name
+	// in a field outside of metadata, and types of objects that have the object as owner.
 	ReferredBy []DuplicateReference `json:"referredBy"`
 	// Proposed is true if -o name prints the object. The object then is at least two minutes old, and at least two
 	// seconds younger than the other object of the group. Nothing refers to the object, and the spec of the owner has

@@ -1,4 +1,4 @@
-// Package version is the command that shows the versions and the server's attempts.
+// Package version is the command that shows the versions, and how many names the server tries per create.
 // internal/serverinfo sends the requests.
 package version
 
