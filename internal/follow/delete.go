@@ -46,9 +46,9 @@ func (f *Follower) Ours() []wait.Object {
 	return slices.Collect(maps.Values(f.ours))
 }
 
-// Delete deletes Ours, and sends one Ended for each object. Its Result is Deleted, the result of an object that has
-// finished, or Interrupted with an error. Deleted can also mean that finalizers still hold the object. Without an
-// error, the object is no longer in Ours, and no longer unfinished in State.
+// Delete deletes the objects of Ours, and sends one Ended for each. The Result is Deleted, also if finalizers still
+// hold the object. If the object has finished before, the Result is that of its end. If the deletion fails, the Result
+// is Interrupted, with an error. Otherwise, the object leaves Ours, and State no longer counts it as unfinished.
 func (f *Follower) Delete() <-chan wait.Ended { return f.deletions(f.Ours()) }
 
 func (f *Follower) conclude(end wait.Ended) {

@@ -95,7 +95,7 @@ func newUser(group, kind, resource string, path ...string) user {
 	return user{census.Resource{GroupVersionResource: gvr, Kind: kind, Namespaced: true}, path}
 }
 
-// uses has the texts from Pod specs and other users that can be names of the plan's objects.
+// uses has the texts that can be names of the plan's objects, from Pods and the other types that are in users.
 type uses struct {
 	from     user
 	prefixes []string

@@ -119,8 +119,8 @@ var bothNames = &Rule{
 	},
 }
 
-// keepName returns the fix for an object that needs a fixed name, because another rule would report the object without
-// it.
+// keepName returns the fix for an object that must keep its fixed name, and otherwise "". If the user removed the name,
+// another rule would report the object.
 func keepName(o Manifest) string {
 	if applier(o) == "" && fixedNames[o.kind()].is == "" {
 		return ""

@@ -77,7 +77,7 @@ func isBeingDeleted(item v1alpha1.AuditItem) bool {
 	return item.Deleting != nil && 2*item.Deleting.Names >= item.Names
 }
 
-// prunableAge returns a value of --older-than that some of the objects exceed, or the shortest one.
+// prunableAge returns a value of --older-than: 24h if some of the objects are older than that, and otherwise 1h.
 func prunableAge(item v1alpha1.AuditItem) string {
 	if item.Last24h != nil && *item.Last24h < item.Names {
 		return "24h"
