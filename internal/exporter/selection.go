@@ -158,7 +158,6 @@ func (k *ranking) first() []ranked {
 		}
 		k.isShared = len(kept) >= k.most
 		k.rows = slices.Concat(kept, surplus)[:k.most]
-		slices.SortFunc(k.rows, compareRanked)
 		least := k.rows[k.most-1]
 		k.least = &least
 	}
