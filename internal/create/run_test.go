@@ -176,16 +176,25 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A run stops after three objects with a 401 in a row, unless a webhook has sent the code.
+// A run stops after three objects with a 401 in a row, unless a webhook has sent the code. Another outcome begins the
+// row again.
 func TestUnauthorized(t *testing.T) {
-	for text, last := range map[string]string{
-		"Unauthorized": "1 not attempted", `admission webhook "w" denied the request: no`: "failed 4-",
+	for text, want := range map[string][]string{
+		"Unauthorized": {"failed 1-", "failed 2-", "created ok-", "failed 3-", "failed 4-", "failed 5-", "1 not attempted", "end 7"},
+		`admission webhook "w" denied the request: no`: {
+			"failed 1-", "failed 2-", "created ok-", "failed 3-", "failed 4-", "failed 5-", "failed 6-", "end 7",
+		},
 	} {
 		refused := &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: apierrors.NewUnauthorized(text)}
-		config := configOf(&cluster{ends: fails(exactlyonce.Result{}, refused)})
+		config := configOf(&cluster{ends: func(object string) (result exactlyonce.Result, err error) {
+			if object != "ok-" {
+				err = refused
+			}
+			return result, err
+		}})
 		config.Concurrency = 1
-		expect(t, words(begin(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-", "configmaps/a/4-"))),
-			"failed 1-", "failed 2-", "failed 3-", last, "end 4")
+		expect(t, words(begin(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-", "configmaps/a/ok-",
+			"configmaps/a/3-", "configmaps/a/4-", "configmaps/a/5-", "configmaps/a/6-"))), want...)
 	}
 }
 
