@@ -104,6 +104,18 @@ func measured(of tails, prefixes, n int) (evident int) {
 	return evident
 }
 
+// 95% of the names with a beginning must have only the server's characters at the end.
+func TestShareOfOthers(t *testing.T) {
+	random := randv2.New(randv2.NewPCG(1, 2))
+	var e evidence
+	for i := range 38 {
+		e.add(&object.Object{Name: "stem-" + from("", names.Alphabet).make(random, i), Created: 1 + random.Int64N(1e6)})
+	}
+	if !e.convinces(38, 2, 0) || e.convinces(38, 3, 0) {
+		t.Errorf("2 others of 40: %t, 3 of 41: %t, want only the first to look generated", e.convinces(38, 2, 0), e.convinces(38, 3, 0))
+	}
+}
+
 // Names with the tails of docs/internals/audit-engine.md don't look generated.
 func TestFalseAlarms(t *testing.T) {
 	for _, of := range otherTails(t) {
