@@ -151,14 +151,20 @@ func UntilAllowed(t *testing.T, cp *controlplane.ControlPlane, user string, righ
 // time, because the machine might be paused.
 func Eventually(t *testing.T, try func() error) {
 	t.Helper()
-	var err error
+	if err := eventually(try); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eventually returns the last error of try, or nil if try succeeded.
+func eventually(try func() error) (err error) {
 	for range 600 {
 		if err = try(); err == nil {
-			return
+			return nil
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Fatal(err)
+	return err
 }
 
 // Quota limits the ConfigMaps in a namespace that has none. No controller runs here, so Quota itself sets the used

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -159,13 +159,15 @@ func (t *Transcript) String() string {
 // Until waits up to a minute until the output has a text. Any goroutine can call it.
 func (t *Transcript) Until(test *testing.T, text string) {
 	test.Helper()
-	for range 600 {
-		if strings.Contains(t.String(), text) {
-			return
+	err := eventually(func() error {
+		if printed := t.String(); !strings.Contains(printed, text) {
+			return fmt.Errorf("the output doesn't have %q:\n%s", text, printed)
 		}
-		time.Sleep(100 * time.Millisecond)
+		return nil
+	})
+	if err != nil {
+		test.Error(err)
 	}
-	test.Errorf("the output doesn't have %q:\n%s", text, t)
 }
 
 // Exists reports whether there is a file.
