@@ -25,22 +25,10 @@ func TestBroken(t *testing.T) {
 	if err != nil || len(dirs) < 10 {
 		t.Fatalf("%d cases: %v", len(dirs), err)
 	}
+	copied := casesWithNames(t)
 	for _, dir := range dirs {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
-			temporary, err := filepath.EvalSymlinks(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			copied := filepath.Join(temporary, "cases")
-			for _, needed := range []string{"plain", filepath.Base(dir)} {
-				if err := os.CopyFS(filepath.Join(copied, needed), os.DirFS(filepath.Join("cases", needed))); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := giveNames(copied); err != nil {
-				t.Fatal(err)
-			}
-			_, err = kubectls(filesys.MakeFsOnDisk(), filepath.Join(copied, filepath.Base(dir)))
+			_, err := kubectls(filesys.MakeFsOnDisk(), filepath.Join(copied, filepath.Base(dir)))
 			if err == nil {
 				t.Fatal("with names it is not broken")
 			}
@@ -63,11 +51,7 @@ func TestNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	copied := filepath.Join(t.TempDir(), "cases")
-	if err := errors.Join(os.CopyFS(copied, os.DirFS("cases")), giveNames(copied)); err != nil {
-		t.Fatal(err)
-	}
-	built := 0
+	copied, built := casesWithNames(t), 0
 	for _, dir := range dirs {
 		if wants, err := filepath.Glob(filepath.Join(dir, "want.*")); err != nil || len(wants) > 0 {
 			continue
@@ -90,6 +74,17 @@ func TestNames(t *testing.T) {
 	if built < 15 {
 		t.Errorf("%d cases have no expected objects or error, want 15 or more", built)
 	}
+}
+
+// casesWithNames copies the cases, with names in place of the generateNames, and returns the directory of the copy.
+func casesWithNames(t *testing.T) string {
+	t.Helper()
+	temporary, err := filepath.EvalSymlinks(t.TempDir())
+	copied := filepath.Join(temporary, "cases")
+	if err := errors.Join(err, os.CopyFS(copied, os.DirFS("cases")), giveNames(copied)); err != nil {
+		t.Fatal(err)
+	}
+	return copied
 }
 
 // giveNames renames all generateNames in a directory to names.
