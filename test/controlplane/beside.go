@@ -23,7 +23,7 @@ const Node = "kwok"
 var stages []byte
 
 // kwok is not built by Build, because few tests need it.
-var kwok = program{name: "kwok", dir: "kwok", pkg: ".", modules: ".", takes: "2 minutes"}
+var kwok = program{name: "kwok", dir: "kwok", pkg: ".", takes: "2 minutes"}
 
 // StartNodes runs KWOK, which simulates a node and its Pods, beside the servers. Stop ends it. It first builds KWOK if
 // it is missing, and prints that on log.
@@ -62,7 +62,7 @@ func (cp *ControlPlane) createNode(ctx context.Context) error {
 
 // controllerManager is not built by Build, because few tests need it and the build takes minutes.
 var controllerManager = program{
-	name: "kube-controller-manager", dir: "servers", pkg: "./kube-controller-manager", modules: ".",
+	name: "kube-controller-manager", dir: "servers", pkg: "./kube-controller-manager",
 	version: ServerVersion, takes: "2 minutes",
 }
 
@@ -98,7 +98,7 @@ func (cp *ControlPlane) StartControllers(ctx context.Context, log io.Writer, nam
 const LogNode = "logs"
 
 // kubelet is not built by Build, because few tests need it.
-var kubelet = program{name: "kubelet", dir: "servers", pkg: "./kubelet", modules: ".", takes: "10 seconds"}
+var kubelet = program{name: "kubelet", dir: "servers", pkg: "./kubelet", takes: "10 seconds"}
 
 // StartKubelet runs a program that serves the log files of dir, and registers it as the kubelet of LogNode. Servers
 // reach it through the address that proxy returns. That address forwards to the program's address. Stop ends the

@@ -28,7 +28,8 @@ const (
 
 // ServerVersions are the kube-apiservers that Build can build, oldest first. They differ in the reaction to a
 // conflict, or in how they read lists. All but ServerVersion have their go.mod and go.sum in the directory versions.
-// Their go.sum has only what the build needs: "go list -mod=mod -modfile=FILE -deps PACKAGES" in servers writes it.
+// In the directory servers, "go list -mod=mod -modfile=FILE -deps PACKAGES" writes a go.sum that has only what the build
+// needs.
 var ServerVersions = []string{"v1.30.14", ServerVersion, NewestServerVersion}
 
 // Binaries are the paths of the programs of a control plane, and of the reference kubectl.
@@ -43,17 +44,17 @@ type program struct {
 	name    string
 	dir     string // with all sources, relative to this package
 	pkg     string // package, relative to dir
-	modules string // directory of go.mod and go.sum, relative to dir
+	modules string // directory of go.mod and go.sum, relative to dir; empty for dir
 	version string // stamped into k8s.io/component-base/version; empty for none
 	takes   string // on two cores, with an empty build cache
 }
 
 var (
 	apiServer = program{
-		name: "kube-apiserver", dir: "servers", pkg: "./kube-apiserver", modules: ".",
+		name: "kube-apiserver", dir: "servers", pkg: "./kube-apiserver",
 		version: ServerVersion, takes: "4 minutes",
 	}
-	etcd = program{name: "etcd", dir: "servers", pkg: "./etcd", modules: ".", takes: "10 seconds"}
+	etcd = program{name: "etcd", dir: "servers", pkg: "./etcd", takes: "10 seconds"}
 	// kubectl is of the main module, because the plugin has the libraries of the same version.
 	kubectl = program{
 		name: "kubectl", dir: "kubectl", pkg: ".", modules: "../../..", version: KubectlVersion, takes: "1 minute",
