@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"strings"
@@ -99,7 +100,7 @@ func (a *admission) await(o *unstructured.Unstructured, refused bool) {
 		if (err != nil) == refused {
 			return nil
 		}
-		return fmt.Errorf("create %s %s%s: %w, want a refusal: %t", o.GetKind(), o.GetName(), o.GetGenerateName(), err, refused)
+		return errors.Join(err, fmt.Errorf("create %s %s%s: want a refusal: %t", o.GetKind(), o.GetName(), o.GetGenerateName(), refused))
 	})
 }
 
@@ -137,7 +138,7 @@ func (a *admission) warn(t *testing.T) {
 			one(configMap("generateName: " + long)), statefulSet(53), one(configMap("name: a, generateName: a-")),
 		} {
 			if _, err := a.create(t.Context(), o); err != nil {
-				return err
+				t.Fatal(err)
 			}
 		}
 		for _, text := range []string{"truncates it to 58", "can't create Pods", "has no effect next to metadata.name"} {
