@@ -156,10 +156,10 @@ func Eventually(t *testing.T, try func() error) {
 	}
 }
 
-// eventually returns the last error of try, or nil if try succeeded.
-func eventually(try func() error) (err error) {
+// eventually returns the error of the last attempt, or nil if an attempt succeeded.
+func eventually(attempt func() error) (err error) {
 	for range 600 {
-		if err = try(); err == nil {
+		if err = attempt(); err == nil {
 			return nil
 		}
 		time.Sleep(100 * time.Millisecond)
