@@ -85,7 +85,7 @@ func recordVerdict(report *v1alpha1.AuditReport) string {
 	case isAboveGate(report):
 		return "Above the gate."
 	case v.MostCreatedCount > 0:
-		return "Many objects are new. Watch whether they are deleted again."
+		return "Many objects of this prefix are new. Watch whether they are deleted again."
 	case report.Items[0].Deleting != nil:
 		names := report.Items[0].Deleting.Names
 		return fmt.Sprintf("%s %s being deleted. Check whether this ends.",
