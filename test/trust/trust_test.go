@@ -51,7 +51,7 @@ const (
 
 // The attacks are the rows of the page about the threat model.
 const (
-	isFirst    = "knows the key, and creates your object first"
+	isFirst    = "knows the key, and creates the object of the key before you"
 	takesName  = "knows the key, and creates another object with the generated name of your object"
 	takesFixed = "creates another object with the fixed name of your object"
 	copies     = "copies the label or the ID of your object to other objects"
@@ -366,7 +366,7 @@ func comparePage(t *testing.T, without, with effects) {
 	if _, is := without["of no class"]; is || len(without) != 7 {
 		t.Errorf("the attacks are %v", slices.Sorted(maps.Keys(without)))
 	}
-	table := "| the other user | without a secret | with a secret |\n|---|---|---|\n"
+	table := "| the other user | your run without a secret | your run with a secret |\n|---|---|---|\n"
 	for _, attack := range []string{isFirst, takesName, takesFixed, copies, replays, stages, readsLog} {
 		table += fmt.Sprintf("| %s | %s | %s |\n", attack, cell(without[attack]), cell(with[attack]))
 	}

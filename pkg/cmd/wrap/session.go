@@ -261,8 +261,8 @@ func leftOver(run *keyed.Run) (lines []string) {
 	}
 	unmatched := run.Unmatched()
 	if n := len(unmatched); n > 0 {
-		lines = append(lines, terminal.Warningf("wrap: the program did not create %s of the key again. To check:",
-			humanize.Count(n, "object")))
+		lines = append(lines, terminal.Warningf("wrap: an earlier run with this key created %s that this run did not "+
+			"request. To check:", humanize.Count(n, "object")))
 	}
 	for _, each := range unmatched[:min(named, len(unmatched))] {
 		lines = append(lines, terminal.Sprintf("  kubectl get %s", each.Argument()))
