@@ -4,6 +4,7 @@ package derived
 
 import (
 	"fmt"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -75,6 +76,10 @@ func (c Child) Cells() string {
 	case c.Until > 0:
 		when = fmt.Sprintf("before 1.%d", c.Until)
 	}
-	return fmt.Sprintf("| %s | %s | %s | %d | %d | %s | %s |",
-		owner, c.Makes, c.Formula, c.Limit, c.MaxOwner(0), c.Over, when)
+	most := strconv.Itoa(c.MaxOwner(0))
+	if c.Owner == JobSet || c.Owner == VolcanoJob { // the formula adds names from the manifest
+		most = "less than " + most
+	}
+	return fmt.Sprintf("| %s | %s | %s | %d | %s | %s | %s |",
+		owner, c.Makes, c.Formula, c.Limit, most, c.Over, when)
 }

@@ -54,7 +54,7 @@ var kubernetes = []Child{
 	},
 	{
 		Owner: batch("Job"), Variant: Indexed, Controller: "job",
-		Makes: "Pod", Formula: "generateName NAME-INDEX-, of which NAME is truncated",
+		Makes: "Pod", Formula: "generateName NAME-INDEX-, in which NAME is truncated",
 		Adds: 2, Limit: names.MaxPrefixLength, Over: Truncated,
 		Source: inKubernetes("pkg/controller/job/indexed_job_utils.go", "podGenerateNameWithIndex"),
 	},
@@ -80,7 +80,8 @@ var kubernetes = []Child{
 		Source: "k8s.io/kubernetes v1.33.13, pkg/controller/deployment/sync.go: getNewReplicaSet",
 	},
 	{
-		Owner: apps("Deployment"), Controller: "replicaset", Makes: "Pod", Formula: "generateName NAME-HASH-",
+		Owner: apps("Deployment"), Controller: "replicaset",
+		Makes: "Pod", Formula: "generateName NAME-HASH-, in which HASH is truncated first",
 		Limit: names.MaxPrefixLength, Over: Truncated,
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
@@ -96,7 +97,7 @@ var kubernetes = []Child{
 	},
 	{
 		Owner: core("Pod"), Controller: "resourceclaim", Makes: "ResourceClaim",
-		Formula: "generateName NAME-CLAIM-, of which both are truncated",
+		Formula: "generateName NAME-CLAIM-, in which NAME and CLAIM are truncated",
 		Adds:    2, Limit: MaxClaim, Over: Truncated, Since: 34,
 		Source: inKubernetes("pkg/controller/resourceclaim/controller.go", "handleClaim"),
 	},
