@@ -58,23 +58,25 @@ var longHelp = templates.LongDesc(`
 
 	The objects of a group have the same type, namespace, prefix, owner and content. The prefix
 	is the first 58 bytes of generateName. The content is all fields that are owned by the field
-	manager that created the object. Each object was created at most --within after the previous
-	object of the group, or both have the same creation ID, which kubectl genname create writes
-	into an annotation. The command compares Secrets only if you name the type.
+	manager that created the object. Two consecutive objects of a group were created at most
+	--within apart, unless they have the same creation ID. kubectl genname create writes the
+	creation ID into an annotation. The command compares Secrets only if you name the type.
 
 	Each group has a grade.
 
-	* confirmed: The objects have the same creation ID and the same content.
-	* likely: The group has two objects. Either other objects refer to only one of the two, or
-	  the two have no owner and the same field manager created both.
-	* possible: Neither confirmed nor likely. The table has these groups only with -o wide.
+	* A confirmed group has objects with the same creation ID and the same content.
+	* A likely group has two objects. Either other objects refer to only one of the two, or the
+	  two have no owner and the same field manager created both.
+	* A possible group is neither confirmed nor likely. The table has these groups only with -o
+	  wide.
 
 	Users can create equal objects on purpose. So check a group before you delete an object. -o
 	name prints the younger object of a confirmed or likely pair if all of this is true:
 
-	* The spec of the owner has the name of the older object. Other references to the older
-	  object are no evidence, because any user can create them.
-	* Nothing refers to the younger object, and no text of the owner has its name.
+	* The spec of the owner has the name of the older object. References in other objects don't
+	  count, because any user can create such objects.
+	* No object refers to the younger object, and no field of the owner contains the name of the
+	  younger object.
 	* The younger object is at least two minutes old, and at least two seconds younger than the
 	  older object.`)
 

@@ -69,8 +69,8 @@ var longHelp = templates.LongDesc(`
 	Only the largest and the busiest prefixes have series of their own. The largest prefixes
 	have the most names, and --top sets their number. The busiest prefixes have the most creates
 	in the last ten minutes, and there are half as many of them. A prefix that leaves both groups
-	keeps its series for an hour. At most twice as many prefixes as --top have series. For
-	all other prefixes together, each resource type has one series with the number of names.
+	keeps its series for an hour, but the number of prefixes with series is at most twice --top.
+	For all other prefixes together, each resource type has one series with the number of names.
 
 	Counters start at 0 when the exporter starts. The exporter doesn't count creates and deletes
 	while it is down.`)

@@ -65,14 +65,14 @@ var longHelp = templates.LongDesc(`
 
 	prune deletes an object only if its own generateName is PREFIX and its name was generated
 	from PREFIX. With --stem, prune deletes objects whose names are PREFIX and a number, a time, a
-	hash or a revision. With --orphaned, prune deletes Pods without a controller whose labels name
-	a Job that doesn't exist.
+	hash or a revision. With --orphaned, prune deletes Pods that have no controller, and whose
+	labels name a Job that doesn't exist.
 
 	prune keeps these objects:
 
 	* objects that have a controller, unless you set --owned
-	* ConfigMaps, Secrets, ServiceAccounts and PersistentVolumeClaims that templates of Pods,
-	  Ingresses or unfinished objects use by name, unless you set --in-use
+	* ConfigMaps, Secrets, ServiceAccounts and PersistentVolumeClaims whose names are in a Pod
+	  template, an Ingress or an unfinished object, unless you set --in-use
 	* objects that have not finished, unless you set --running
 
 	The status of objects of these kinds shows whether they have finished:
@@ -149,8 +149,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.owned, "owned", false, "Also delete objects that have a controller")
 	flags.BoolVar(&o.stem, "stem", false, "Delete objects whose names are PREFIX and a number, a time, a hash or a "+
 		"revision, such as backup-2026-11-28. Kubernetes did not generate such names")
-	flags.BoolVar(&o.orphaned, "orphaned", false, "Delete Pods without a controller whose labels name a Job that "+
-		"doesn't exist")
+	flags.BoolVar(&o.orphaned, "orphaned", false, "Delete Pods that have no controller, and whose labels name a "+
+		"Job that doesn't exist")
 	flags.BoolVar(&o.inUse, "in-use", false, "Also delete ConfigMaps, Secrets, ServiceAccounts and "+
 		"PersistentVolumeClaims that Pods and other objects use")
 	flags.BoolVar(&o.allowNone, "allow-none", false, "Succeed even if a prefix has no objects")

@@ -49,14 +49,14 @@ var longHelp = templates.LongDesc(`
 	The program gets a KUBECONFIG for a proxy on this computer. The proxy gives each object with
 	a generateName a name and an annotation. If a response is lost, the proxy checks whether the
 	object exists or repeats the create request, until the outcome is known. All other requests
-	pass through unchanged. The program needs the permission get for the objects that it creates.
+	pass through unchanged. The program needs permission to get the objects that it creates.
 	To protect several programs, wrap a shell.
 
 	With --idempotency-key, a second run of the program gets the objects of the first run, even if
 	the first run was killed. For this, the second run must repeat all create requests of the first
 	run, with the same contents. So don't use a key if a content has a date or a random value, or
-	if the program checks which of its objects exist. With a key, the program also needs the
-	permission list.
+	if the program checks which of its objects exist. With a key, the program also needs
+	permission to list the objects that it creates.
 
 	A program that doesn't use KUBECONFIG isn't protected. If no request came through the proxy,
 	wrap prints a message. wrap exits with the exit code of the program. The exit code is 4 if the
