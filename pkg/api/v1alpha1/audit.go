@@ -24,8 +24,8 @@ type AuditReport struct {
 	Folded []AuditFolded `json:"folded,omitempty"`
 	Hidden AuditHidden   `json:"hidden"`
 	// ByNumber lists the resource types of which the audit has only the number of objects: Events and Leases, unless
-	// you name them. With --watch, the list also has the number of objects of each type that are in no other entry. The
-	// largest number comes first.
+	// you name them. With --watch, the list also has the numbers of objects that items, folded and hidden don't count,
+	// by type. The largest number comes first.
 	ByNumber []TypeObjects `json:"byNumber,omitempty"`
 	// Gone are the prefixes of the earlier audit (--compare) that have no names now, or whose names the audit no longer
 	// recognizes as generated.
@@ -181,13 +181,13 @@ type AuditFolded struct {
 	// Last24h is the number of objects that were created in the last 24 hours; null with --watch.
 	Last24h *int64 `json:"last24h"`
 	// Creators are up to three field managers that created the objects. The field manager of the most objects comes
-	// first.
+	// first. The list has no controllers.
 	Creators []Creator `json:"creators"`
 	// Measured holds the creates and deletes that --watch observed; absent without --watch. Creates and deletes of
 	// prefixes that have been empty for an hour are left out.
 	Measured *Measured `json:"measured,omitempty"`
-	// Orphaned are Pods without a controller whose labels name a Job that doesn't exist; absent without such Pods, and
-	// with --watch.
+	// Orphaned are Pods that have no controller, and whose labels name a Job that doesn't exist; absent without such
+	// Pods, and with --watch.
 	Orphaned *AuditOrphaned `json:"orphaned,omitempty"`
 	// Deleting are objects that still exist, although their deletion was requested; absent without such objects, and
 	// with --watch.
@@ -276,8 +276,8 @@ type AuditItem struct {
 	// ReplicaBounded is true if a number of replicas limits the number of names. This holds for Pods of ReplicaSets,
 	// ReplicationControllers and DaemonSets, and for EndpointSlices of Services.
 	ReplicaBounded bool `json:"replicaBounded,omitempty"`
-	// Orphaned are Pods without a controller whose labels name a Job that doesn't exist; absent without such Pods, and
-	// with --watch.
+	// Orphaned are Pods that have no controller, and whose labels name a Job that doesn't exist; absent without such
+	// Pods, and with --watch.
 	Orphaned *AuditOrphaned `json:"orphaned,omitempty"`
 	// Deleting are objects that still exist, although their deletion was requested; absent without such objects, and
 	// with --watch.
@@ -288,14 +288,14 @@ type AuditItem struct {
 
 // Creator is the creator of an object: its controller, or the field manager that created it.
 type Creator struct {
-	// Group is the API group of the controller; absent if it is empty.
+	// Group is the API group of the controller; absent if the group is empty, or if the creator is a field manager.
 	Group string `json:"group,omitempty"`
-	// Kind is the kind of the controller; empty if the object has none.
+	// Kind is the kind of the controller; empty if the creator is a field manager.
 	Kind string `json:"kind"`
-	// Name is the name of the controller.
+	// Name is the name of the controller; empty if the creator is a field manager.
 	Name string `json:"name"`
 	// Manager is the field manager that owns metadata.generateName. If there is none, it is the manager of the oldest
-	// entry of managedFields. It is empty if the object has a controller.
+	// entry of managedFields. It is empty if the creator is a controller.
 	Manager string `json:"manager"`
 	// Guess is true if Manager is from the oldest entry of managedFields.
 	Guess bool `json:"guess,omitempty"`
@@ -367,8 +367,8 @@ type TypeObjects struct {
 type NextCreate struct {
 	// NoRetry is the probability that one random name is taken, so that a create with one attempt fails.
 	NoRetry float64 `json:"noRetry"`
-	// ServerRetry is the probability that all names that the server tries are taken; null if the number of attempts is
-	// unknown.
+	// ServerRetry is the probability that all names that a create tries (attempts) are taken; null if the number of
+	// attempts is unknown.
 	ServerRetry *float64 `json:"serverRetry"`
 }
 
@@ -379,7 +379,7 @@ type AuditRoom struct {
 	Probability float64 `json:"probability"`
 	// NoRetry is the number of further creates within this limit, with one attempt per create; null if unlimited.
 	NoRetry *int64 `json:"noRetry"`
-	// ServerRetry is the number of further creates within this limit, with all attempts of the server; null if
+	// ServerRetry is the number of further creates within this limit, with all attempts of each create; null if
 	// unlimited, or if the number of attempts is unknown.
 	ServerRetry *int64 `json:"serverRetry"`
 }
@@ -406,9 +406,13 @@ type Skipped struct {
 	Resource string `json:"resource"`
 	// Namespace is the namespace in which the type was skipped; empty for all namespaces.
 	Namespace string `json:"namespace"`
-	// Reason is why the type was skipped, as one word for scripts: excluded, undiscovered, unauthorized, forbidden,
-	// notFound, notListable, crowded, throttled, unreachable, timeout, malformed, expired, interrupted or failed. In a
-	// DuplicateReport, incomparable means that only some objects of the type were skipped.
+	// Reason is why the type was skipped, as one word for scripts: excluded (its objects have no generated names),
+	// undiscovered (the server's discovery lacks the API group), unauthorized (HTTP status 401), forbidden (no
+	// permission), notFound (the type no longer exists), notListable (no verb list, or no metadata), crowded (too many
+	// prefixes), throttled (HTTP status 429), unreachable (no connection, or HTTP status 502, 503 or 504), timeout (no
+	// response in time), malformed (the response is not a list), expired (the list expired repeatedly), interrupted
+	// (the command ended before) or failed (any other cause). In a DuplicateReport, incomparable means that only some
+	// objects of the type were skipped.
 	Reason SkipReason `json:"reason"`
 	// Message is the cause, as text for people.
 	Message string `json:"message"`

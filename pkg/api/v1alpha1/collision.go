@@ -135,7 +135,7 @@ type Policy struct {
 	// AnyFails is the probability that at least one of the creates fails.
 	AnyFails *float64 `json:"anyFails"`
 	// AnyFailsLog10 is the decimal logarithm of AnyFails, which stays accurate if AnyFails is too small for a float64;
-	// null if no create can fail.
+	// null if no create can fail, or if the number of attempts is unknown.
 	AnyFailsLog10 *float64 `json:"anyFailsLog10"`
 	// ExpectedFailures is the mean number of creates that fail, if failed creates are not repeated.
 	ExpectedFailures *float64 `json:"expectedFailures"`
@@ -183,10 +183,11 @@ type ChurnPolicy struct {
 	// FailuresPerDay is the mean number of creates that fail per day.
 	FailuresPerDay *float64 `json:"failuresPerDay"`
 	// DaysToFirstFailure is the mean number of days until a create fails for the first time; null if no create can
-	// fail, or if the number is too large for a float64.
+	// fail, if the number is too large for a float64, or if the number of attempts is unknown.
 	DaysToFirstFailure *float64 `json:"daysToFirstFailure"`
 	// AnyFails is the probability that at least one create fails in the time of --over.
 	AnyFails *float64 `json:"anyFails"`
-	// AnyFailsLog10 is the decimal logarithm of AnyFails; null if no create can fail.
+	// AnyFailsLog10 is the decimal logarithm of AnyFails; null if no create can fail, or if the number of attempts is
+	// unknown.
 	AnyFailsLog10 *float64 `json:"anyFailsLog10"`
 }

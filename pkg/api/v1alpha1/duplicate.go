@@ -119,10 +119,11 @@ type DuplicateObject struct {
 	Created metav1.Time `json:"created"`
 	// Creator is the field manager that created the object; empty if unknown.
 	Creator string `json:"creator"`
-	// State is the object's state in one word; empty if the status of the object has no state.
+	// State is the object's state in one word. If the kind of the object finishes, it is the phase or condition at the
+	// end, like Succeeded or Complete, and running before. For other kinds, it is status.phase, or empty.
 	State string `json:"state"`
-	// ReferredBy has up to ten reasons to think that the object is in use: owners and Pods that have the object's name
-	// in a field outside of metadata, and types of objects that have the object as owner.
+	// ReferredBy lists up to ten reasons to think that the object is in use: owners and Pods that have the object's
+	// name in a field outside of metadata, and types of objects that have the object as owner.
 	ReferredBy []DuplicateReference `json:"referredBy"`
 	// Proposed is true if -o name prints the object. The object then is at least two minutes old, and at least two
 	// seconds younger than the other object of the group. Nothing refers to the object, and the spec of the owner has

@@ -80,7 +80,8 @@ const (
 type LintSkipped struct {
 	// File is the path of the file as you gave it.
 	File string `json:"file"`
-	// Reason is the reason why lint does not check the file.
+	// Reason is why lint does not check the file: no Kubernetes object, template, invalid YAML, symbolic link to a
+	// directory, symbolic link out of the repository, or no regular file.
 	Reason LintSkipReason `json:"reason"`
 }
 

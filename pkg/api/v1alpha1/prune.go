@@ -72,8 +72,8 @@ type PruneSummary struct {
 type PruneItem struct {
 	PrefixRef   `json:",inline"`
 	PruneCounts `json:",inline"`
-	// Creators are up to 20 creators of the objects. Running objects, objects with a controller and objects with
-	// another generateName are left out, unless a flag includes them.
+	// Creators are up to 20 creators, with the numbers of their objects. The numbers leave out objects that prune keeps
+	// whatever their age, such as running objects, objects with a controller and objects in use.
 	Creators []PruneCreator `json:"creators"`
 	// First are the names of the oldest chosen objects, up to five.
 	First []string `json:"first"`
@@ -92,7 +92,8 @@ type PruneCreator struct {
 	Creator string `json:"creator"`
 	// Chosen is the number of objects of this creator that prune chose for deletion.
 	Chosen int64 `json:"chosen"`
-	// Left is the number of objects of this creator that prune keeps.
+	// Left is the number of objects of this creator that prune keeps because of --older-than, --finished-for, --keep or
+	// --keep-failed, or as the newest revision of a Helm release.
 	Left int64 `json:"left"`
 }
 
@@ -124,7 +125,13 @@ type PruneCounts struct {
 
 // PruneLeft is a number of objects that are left for one reason.
 type PruneLeft struct {
-	// Reason is why prune keeps the objects.
+	// Reason is why prune keeps the objects, as one word for scripts: tooYoung (--older-than), newest (--keep or
+	// --keep-failed), notFinished (without --running), justFinished (--finished-for), unknownEnd (the status has no end
+	// time), controlled (without --owned), inUse (without --in-use), active (a held Lease, a ReplicaSet with replicas,
+	// or the deployed or newest revision of a Helm release), beingDeleted, notGenerated (the name only looks generated
+	// from the prefix), notOrphaned (the Job of the Pod exists), unknownAge (no creationTimestamp), notSelected (the
+	// labels changed after the plan), replaced (another client deleted and recreated the object), gone (another client
+	// deleted the object) or changed (the object changed after the plan).
 	Reason PruneReason `json:"reason"`
 	// Objects is the number of objects that prune keeps for this reason.
 	Objects int64 `json:"objects"`

@@ -37,12 +37,13 @@ const (
 
 // Retries is the number of attempts that a server makes per create.
 type Retries struct {
-	// Attempts is the number of names that the server tries per create, including the
-	// first; null if unknown.
+	// Attempts is the number of names that the server tries per create, including the first. If a client generates the
+	// names, it is the client's number: 1, or 16 for kubectl genname create. It is null if unknown, or if the names
+	// aren't random.
 	Attempts *int `json:"attempts"`
 	// AttemptsSource is how the number of attempts was found: metric (from the server's metric
 	// kubernetes_feature_enabled), version (the server's version allows only one number), default (the default of the
-	// server's version), flag (from --server-attempts) or unknown.
+	// server's version, or of the client that generates the names), flag (from --server-attempts) or unknown.
 	AttemptsSource AttemptsSource `json:"attemptsSource"`
 }
 
@@ -132,9 +133,10 @@ type PrefixRef struct {
 	// It is empty if the entry is not about exactly one prefix.
 	Prefix string `json:"prefix"`
 	// Naming is the origin of the names: generateName (the objects have a generateName), client (a client generated the
-	// names in the server's format), stem (the names end in a number, a time, a hash or a revision) or none (you named
-	// the prefix, and the names only look generated). It is absent if the report doesn't distinguish origins. If a
-	// generateName and a stem are equal, each has its own entry.
+	// names in the server's format), stem (the names end in a number, a time, a hash or a revision) or none (the
+	// names might be fixed, and the audit counts them only because you named the prefix). The field is absent in other
+	// reports than AuditReport, and in an entry of mostCreated that stands for an entry of folded. If a generateName
+	// and a stem are equal, each has its own entry.
 	Naming Naming `json:"naming,omitempty"`
 }
 
