@@ -128,10 +128,10 @@ type PruneLeft struct {
 	// Reason is why prune keeps the objects, as one word for scripts: tooYoung (--older-than), newest (--keep or
 	// --keep-failed), notFinished (without --running), justFinished (--finished-for), unknownEnd (the status has no end
 	// time), controlled (without --owned), inUse (without --in-use), active (a held Lease, a ReplicaSet with replicas,
-	// or the deployed or newest revision of a Helm release), beingDeleted, notGenerated (the name only looks generated
-	// from the prefix), notOrphaned (the Job of the Pod exists), unknownAge (no creationTimestamp), notSelected (the
-	// labels changed after the plan), replaced (another client deleted and recreated the object), gone (another client
-	// deleted the object) or changed (the object changed after the plan).
+	// or a revision of a Helm release that is deployed, pending or the newest), beingDeleted, notGenerated (the name
+	// only looks generated from the prefix), notOrphaned (the Job of the Pod exists), unknownAge (no
+	// creationTimestamp), notSelected (the labels changed after the plan), replaced (another client deleted and
+	// recreated the object), gone (another client deleted the object) or changed (the object changed after the plan).
 	Reason PruneReason `json:"reason"`
 	// Objects is the number of objects that prune keeps for this reason.
 	Objects int64 `json:"objects"`
