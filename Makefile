@@ -13,15 +13,14 @@ export GOFLAGS
 export CGO_ENABLED := 0
 WITHC              := CGO_ENABLED=1 GOFLAGS="$(filter-out -trimpath,$(USERFLAGS))"
 
-# ENGINES are the packages that start goroutines. "make test" runs their tests once, under
-# the race detector. "make race" runs all tests of the plugin's code under it.
+# ENGINES are the packages that start goroutines.
 RACE    := $(WITHC) $(GO) test -race
 ENGINES := $(addprefix ./internal/,census create duplicates exporter intercept live logs prune serverinfo wait)
 QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/prose ./test/schema
-# The plugin's packages, without the engines, the lab, test/release and test/sessions. go
-# test starts packages in this order. test/e2e takes longest, so it is first.
+# The plugin's packages, without the lab, test/release and test/sessions. go test starts
+# packages in this order. test/e2e takes longest, so it is first.
 MODULE  := github.com/kubectl-genname/kubectl-genname
-PLUGIN   = ./test/e2e $(filter-out $(MODULE)/lab/% $(MODULE)/test/e2e $(MODULE)/test/sessions $(MODULE)/test/release $(ENGINES:./%=$(MODULE)/%),$(shell $(GO) list ./...))
+PLUGIN   = ./test/e2e $(filter-out $(MODULE)/lab/% $(MODULE)/test/e2e $(MODULE)/test/sessions $(MODULE)/test/release,$(shell $(GO) list ./...))
 
 # Property tests generate their input from this seed. The seed is always the same, so a
 # check fails because of a change, and not by chance. "chance" of lab/Makefile uses another seed.
@@ -38,7 +37,7 @@ LIBRARY := $(GO) test -C pkg/once
 CONTROLLERS := pkg/once/oncecr examples/controller
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo unit near bare test test-plugin test-sessions test-engines test-modules lab-test race cover conformance fuzz fuzz-targets lint lines generated docs schemas image clean
+.PHONY: help build control-plane demo unit near bare test test-plugin test-sessions test-library modules lab-test engines race cover conformance fuzz fuzz-targets lint lines generated docs schemas image clean
 
 # Measurements are in lab/Makefile, and releases in packaging/Makefile: make -f lab/Makefile help
 help: ## Show this help
@@ -72,11 +71,11 @@ bare: control-plane ## Run the quick tests, and the tests that run kubectl, with
 	.ci/bare $(GO) test -short -count=1 $(QUICK)
 	.ci/bare $(GO) test -count=1 -run 'Kubectl|Completion|WholeCluster/completion' ./test/e2e
 
-test: control-plane build ## Run all tests except those of a release, on a real control plane (10 minutes)
+test: control-plane build ## Run the tests of the plugin and the library on a real control plane (7 minutes)
 	@echo "Building kube-controller-manager and KWOK: 4 minutes the first time"
 	$(GO) run ./test/controlplane/run --controllers=job-controller --nodes true
 	rm -rf bin/coverage && mkdir -p bin/coverage/sessions
-	MAKE='$(MAKE)' .ci/beside test-plugin test-sessions test-engines test-modules
+	MAKE='$(MAKE)' .ci/beside test-plugin test-sessions test-library
 	@$(MAKE) --no-print-directory cover
 
 # The parts of test. They run beside each other, so each starts few programs at a time.
@@ -87,13 +86,15 @@ test-plugin: # The plugin, on servers that the packages share
 test-sessions: # Sessions print whole clusters, so their servers are their own. A cached run counts for no coverage
 	GENNAME_COVERAGE=$(CURDIR)/bin/coverage/sessions $(GO) test -count=1 -timeout 20m ./test/sessions
 
-test-engines: # The packages that start goroutines, under the race detector
-	$(RACE) -p 2 -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=bin/coverage/engines.out $(ENGINES)
-
-test-modules: # The other modules: alerts and dashboard in Prometheus' engine, the library with its lowest versions, controllers
-	$(GO) test -C test/monitoring -p 1 ./...
+test-library: # pkg/once, with the lowest versions of its dependencies
 	$(LIBRARY) -p 1 ./...
-	for module in $(CONTROLLERS); do $(GO) test -C $$module -p 1 ./... || exit 1; done
+
+# .ci/run also runs these two. They compile most packages again, and few changes need them.
+engines: ## Run the tests of the packages that start goroutines under the race detector (3 minutes)
+	$(RACE) -timeout 20m $(ENGINES)
+
+modules: control-plane ## Run the tests of the other modules: alerts and dashboard in Prometheus' engine, controllers (2 minutes)
+	for module in test/monitoring $(CONTROLLERS); do $(GO) test -C $$module -p 1 ./... || exit 1; done
 
 lab-test: control-plane ## Run the tests of the lab: experiment, faults, exporter (8 minutes)
 	$(GO) test -p 2 -timeout 30m ./lab/...
@@ -103,7 +104,7 @@ race: control-plane ## Run the tests of the plugin's code under the race detecto
 
 cover: # Fail if the coverage of pkg/ and internal/ is too low. Run it after test
 	@$(GO) tool covdata textfmt -i=bin/coverage/sessions -o=bin/coverage/sessions.out
-	@tail -q -n +2 bin/coverage/engines.out bin/coverage/sessions.out | grep -v '/cmd/kubectl-genname/' >> cover.out
+	@tail -n +2 bin/coverage/sessions.out | grep -v '/cmd/kubectl-genname/' >> cover.out
 	@$(GO) tool cover -func=cover.out | awk -v least=$(COVERAGE) '/^total:/ {print "coverage of pkg/ and internal/: " $$3; exit ($$3+0 < least)}'
 
 conformance: $(if $(SERVER),control-plane) ## Check a program that creates objects: make conformance PROGRAM="path argument" (SERVER=real: not in memory)
