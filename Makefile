@@ -83,8 +83,8 @@ test-plugin: # The plugin, on servers that the packages share
 	$(GO) run ./test/controlplane/run --shared \
 	$(GO) test -p 2 -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PLUGIN)
 
-test-sessions: # Sessions print whole clusters, so their servers are their own. A cached run counts for no coverage
-	GENNAME_COVERAGE=$(CURDIR)/bin/coverage/sessions $(GO) test -count=1 -timeout 20m ./test/sessions
+test-sessions: # Sessions print whole clusters, so their servers are their own. Two of them mostly wait. A cached run counts for no coverage
+	GENNAME_COVERAGE=$(CURDIR)/bin/coverage/sessions $(GO) test -count=1 -parallel 4 -timeout 20m ./test/sessions
 
 test-library: # pkg/once, with the lowest versions of its dependencies
 	$(LIBRARY) -p 1 ./...
