@@ -57,8 +57,7 @@ func (o Order) OfFold(f v1alpha1.AuditFolded) float64 {
 	return o.Of(f.Names, f.Last10m, f.Last24h, f.Measured)
 }
 
-// rank returns the first number by which the order sorts a row. Of equal rows, those with more names are
-// first.
+// rank returns the number by which the order sorts a row. Of rows with equal numbers, those with more names are first.
 func (o Order) rank(r *row) float64 {
 	switch o {
 	case ByLast10m, ByLast24h:
@@ -88,7 +87,7 @@ type top[T any] struct {
 	limit   int // 0 for none
 	compare func(a, b T) int
 	values  []T  // up to twice the limit
-	isFull  bool // values[limit-1] was the last of the first values when they were sorted
+	isFull  bool // values was cut to limit at least once, so a value after values[limit-1] isn't among the first
 }
 
 // takes reports whether a value might be among the first.

@@ -70,9 +70,9 @@ var uncounted = map[string]bool{
 	"subresources.kubevirt.io":      true,
 }
 
-// mayMiss reports whether a report is complete although a type was skipped. This is always true for types without
-// generated names. Without a gate, it is also true for types that the user didn't name, if the user can't list them, or
-// if they were deleted during the scan.
+// mayMiss reports whether a report is complete although a type was skipped. This is always true for a type without
+// generated names. Without a gate, it is also true for a type that the user didn't name, and that the user can't list
+// or that was deleted during the scan.
 func (c Coverage) mayMiss(s Skipped) bool {
 	switch s.Reason {
 	case Excluded:

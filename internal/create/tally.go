@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// MaxNamed is the number of objects of one kind that a Tally names.
+// MaxNamed is the maximum number of objects that a Tally names for each reason, such as an unknown outcome.
 const MaxNamed = 10
 
 // Totals is the number of objects by their outcome.

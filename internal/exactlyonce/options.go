@@ -108,7 +108,8 @@ var (
 	// 5xx with Retry-After, as client-go does.
 	ErrTaken = errors.New("name taken")
 	// ErrMismatch means that the object exists, and was created with this ID and other content. Result.Object is
-	// that object. After a lost POST, the outcome is unknown.
+	// that object. The outcome is failed, or unknown after a lost POST, which can still create our object
+	// if the other is deleted.
 	ErrMismatch = errors.New("created with other content")
 	// ErrExhausted means that nothing was stored, because other objects have all names, or because the time is
 	// over.

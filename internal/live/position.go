@@ -101,7 +101,8 @@ func (c *comparison) note(version uint64, objects int64) {
 }
 
 // missed reports whether events were lost. missed is called with the version of a new event before that event counts.
-// If all events up to the state of the server's number have been counted, the count must equal that number.
+// The server reported a number of objects at a resourceVersion. When all events up to that version have been counted,
+// our count must equal the number.
 func (c *comparison) missed(version uint64, what decode.EventType, objects int64) bool {
 	passed := version > c.due.version || what == decode.Bookmark && version == c.due.version
 	if c.due.version == 0 || !passed {

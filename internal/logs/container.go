@@ -305,8 +305,9 @@ func (c *container) recheck(ctx context.Context, previous bool) error {
 	return c.checkRun(previous)
 }
 
-// checkRun does the same as recheck, but with the known state. While a container waits for its next run, the kubelet
-// returns the log of its last run as the previous log.
+// checkRun returns errOtherRun if the log is now that of another run of the container, according to the last known
+// state of the Pod. While a container waits for its next run, the kubelet returns the log of its last run as the
+// previous log.
 func (c *container) checkRun(previous bool) error {
 	if s := c.state(); int(s.RestartCount) > c.run && (!previous || s.terminated(c.run) == nil) {
 		return errOtherRun

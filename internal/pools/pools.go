@@ -34,7 +34,7 @@ import (
 const GarbagePercent = 25
 
 const (
-	// Spans is the length of Rules.Since.
+	// Spans is the number of times in Rules.Since.
 	Spans = 2
 	// MaxRawPrefixes limits the number of different generateNames that a pool counts.
 	MaxRawPrefixes = maxHashes

@@ -56,8 +56,8 @@ var (
 	replicaSets = schema.GroupResource{Group: "apps", Resource: "replicasets"}
 )
 
-// stemOf returns the object's stem if the user named it, or "". An object with a generated name has no stem, because it
-// belongs to its generateName.
+// stemOf returns the object's stem if the user named this stem on the command line, or "". An object with a generated
+// name has no stem, because it belongs to its generateName.
 func (r *rules) stemOf(o *object.Object) string {
 	prefix := stem.Of(o.Name).Prefix
 	if !r.named[prefix] || derive.GeneratedFrom(o.Name, o.GenerateName) {

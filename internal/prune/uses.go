@@ -106,8 +106,8 @@ type uses struct {
 	skipped []v1alpha1.Skipped
 }
 
-// usesOf lists Pods, Pod templates, other unfinished runs, and other users. It returns the names in them that can be
-// names of the plan's objects.
+// usesOf lists the objects that can use others: Pods, Pod templates, unfinished Workflows and PipelineRuns, and types
+// such as Ingresses. It returns the names in them that can be names of the plan's objects.
 func (p *Pruner) usesOf(ctx context.Context, reader *census.Reader, pools []*Pool) (*uses, error) {
 	found := &uses{names: map[[2]string]bool{}, began: time.Now()}
 	for _, pool := range pools {

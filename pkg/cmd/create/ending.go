@@ -175,8 +175,8 @@ func (e *ending) noObjects() error {
 // readInterrupted reports whether an interrupt has ended the reading of the input.
 func (e *ending) readInterrupted() bool { return e.Unread && !e.Incomplete }
 
-// unreadable reports whether a part of the input of a run without a key could not be read. A run
-// with a key then creates nothing.
+// unreadable reports whether the run has no key, and a part of its input could not be read. If this happens with a key,
+// the run creates nothing.
 func (e *ending) unreadable() bool { return e.unusable && e.flags.keys.Key == "" }
 
 // unsuccessful are the outcomes of objects that were sent, and don't exist as they were sent.

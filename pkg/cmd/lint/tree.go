@@ -14,7 +14,7 @@ import (
 // trees are the directories around the files.
 type trees map[string]directory
 
-// directory is a directory, by the files that tools read in it.
+// directory is what kustomize and Helm read in a directory of the input.
 type directory struct {
 	kustomization string
 	resources     map[string]bool // resources of the kustomization
