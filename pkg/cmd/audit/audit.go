@@ -75,9 +75,9 @@ var longHelp = templates.LongDesc(`
 	  object, and the number of other creators. A ? means that the field manager is a guess
 	* NOTES: facts that might need an action
 
-	The table hides prefixes with fewer names than --min-count. One row for
-	each type, namespace and kind of controller counts the objects of the hidden prefixes. For
-	example, the row (404 Jobs) counts the Pods of 404 Jobs.
+	The table hides prefixes with fewer names than --min-count. It adds up the objects of the
+	hidden prefixes in one row for each type, namespace and kind of controller. For example, the
+	row (404 Jobs) counts the Pods of 404 Jobs.
 
 	With -o wide, the table also has these columns:
 

@@ -261,14 +261,14 @@ func (w *watchRun) view(ctx context.Context, snapshot live.Snapshot, result *aud
 	return v
 }
 
-// watchedText returns the number of types and events, and the share of events that changed no count. A watch
-// always delivers updates, which change no count.
+// watchedText returns the number of types and events, and the share of updates. A watch always delivers
+// updates, which change no count.
 func watchedText(s live.Snapshot) string {
 	types, gaps := humanize.Count(s.Watched, "type"), humanize.Count(s.Gaps, "gap")
 	events := humanize.Count(s.Events, "event")
 	if s.Events == 0 {
 		return fmt.Sprintf("Watched %s: %s, %s", types, events, gaps)
 	}
-	return fmt.Sprintf("Watched %s: %s, %.0f%% of them updates that change no count, %s",
+	return fmt.Sprintf("Watched %s: %s (%.0f%% of them updates), %s",
 		types, events, 100*float64(s.Idle)/float64(s.Events), gaps)
 }

@@ -74,10 +74,10 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			input, the repeated command leaves existing objects as they are, and creates the others.
 
 			Use --wait if the next step of a pipeline needs the result. The command then waits until
-			the objects have finished. These are Jobs, Pods, and the objects that Tekton, Argo
-			Workflows, JobSet, Kueue, Kubeflow, Ray, Volcano and GitHub Actions run. To wait for
-			objects of other types, set --for. If you repeat the command with the same key, the
-			command waits for the existing objects.`),
+			the objects have finished. Without --for, the command can wait only for Jobs, Pods, and
+			the objects that Tekton, Argo Workflows, JobSet, Kueue, Kubeflow, Ray, Volcano and GitHub
+			Actions run. If you repeat the command with the same key, the command waits for the
+			existing objects.`),
 		Example: createExample,
 		RunE:    runner.RunE(o),
 	}

@@ -73,10 +73,11 @@ var longHelp = templates.LongDesc(`
 	Users can create equal objects on purpose. So check a group before you delete an object. -o
 	name prints the younger object of a confirmed or likely pair if all of this is true:
 
-	* The spec of the owner has the name of the older object. References in other objects don't
-	  count, because any user can create such objects.
-	* No object refers to the younger object, and no field of the owner contains the name of the
+	* The spec of the owner has the name of the older object. The spec of a Pod isn't enough,
+	  because any user can create such a Pod.
+	* The younger object owns nothing. Neither the owner nor the spec of a Pod has the name of the
 	  younger object.
+	* The command could read the owner and all objects that might refer to the pair.
 	* The younger object is at least two minutes old, and at least two seconds younger than the
 	  older object.`)
 
