@@ -188,7 +188,7 @@ var cases = []struct {
 	{"created by a webhook under another name | 201 | | yes, if the program gave up", func(f *fixture) {
 		f.Next("create", "configmaps", oncetest.Mutate(rename, nil))
 	}, 201, "", 1},
-	{"content that the first run didn't send, with a key | 422 | `Invalid` | no", func(f *fixture) {
+	{"with a key, a second run sends content that the first didn't | 422 | `Invalid` | no", func(f *fixture) {
 		f.run().post(of(`"date":"1"`))
 		f.config.Contents = f.contents()
 		f.proxy, _ = New(f.t.Context(), f.config)

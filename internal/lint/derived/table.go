@@ -97,7 +97,7 @@ var kubernetes = []Child{
 	},
 	{
 		Owner: core("Pod"), Controller: "resourceclaim", Makes: "ResourceClaim",
-		Formula: "generateName NAME-CLAIM-, in which NAME and CLAIM are truncated",
+		Formula: "generateName NAME-CLAIM-, in which NAME and CLAIM are truncated in proportion to their lengths",
 		Adds:    2, Limit: MaxClaim, Over: Truncated, Since: 34,
 		Source: inKubernetes("pkg/controller/resourceclaim/controller.go", "handleClaim"),
 	},
