@@ -60,7 +60,8 @@ func run(ctx context.Context, container, write string, objects int) error {
 	text := fmt.Sprintf("Measured on %s at commit %s with kube-apiserver %s. The machine has %d cores. "+
 		"Its load average was %s at the start.\n\n",
 		time.Now().UTC().Format(time.DateOnly), document.Commit(), controlplane.ServerVersion, runtime.NumCPU(), document.LoadAverage()) +
-		"| objects | prefixes | first count | peak of resident memory | heap in use | scrape, median | scrape, slowest | bytes |\n" +
+		"| objects | prefixes | first count | peak of resident memory | heap in use | time of a scrape, median | " +
+		"time of a scrape, slowest | bytes of a scrape |\n" +
 		"|--:|--:|--:|--:|--:|--:|--:|--:|\n"
 	var err error
 	for _, n := range []int{objects / 10, objects} { // a tenth of the objects, and all of them
