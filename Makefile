@@ -81,7 +81,7 @@ test: control-plane build ## Run the tests of the plugin and the library on a re
 # The parts of test. They run beside each other, so each starts few programs at a time.
 test-plugin: # The plugin, on servers that the packages share
 	$(GO) run ./test/controlplane/run --shared \
-	$(GO) test -p 2 -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PLUGIN)
+	$(GO) test -p 2 -vet=off -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PLUGIN)
 
 test-sessions: # Sessions print whole clusters, so their servers are their own. Two of them mostly wait. A cached run counts for no coverage
 	GENNAME_COVERAGE=$(CURDIR)/bin/coverage/sessions $(GO) test -count=1 -parallel 4 -timeout 20m ./test/sessions
