@@ -28,7 +28,7 @@ const page = "lab/benchmarks.md"
 // bench is one run of the program.
 type bench struct {
 	runs     int
-	scale    float64           // factor for the numbers of objects; the bars refer to 1
+	scale    float64           // factor for the numbers of objects; the limits refer to 1
 	dir      string            // for files of child processes
 	measurer string            // path of the program that measures child processes (measure/main.go)
 	paths    map[string]string // by words of a command line

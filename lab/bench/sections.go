@@ -18,7 +18,7 @@ type measurement struct {
 	objects     crowd.Crowd // the objects to list, if there is no file
 	columns     []column
 	ways        []way
-	bars        []bar
+	limits      []limit
 }
 
 // way is a command. Its line begins with kubectl or genname, and FILE is the file to create. If the command succeeds,
@@ -46,8 +46,8 @@ var (
 	ofServers = []column{elapsed, growth, wait}
 )
 
-// bar is the largest value that we accept.
-type bar struct {
+// limit is the largest value that we accept.
+type limit struct {
 	what  string
 	value func(results) float64
 	most  float64
@@ -80,7 +80,7 @@ func mebibytes(way int) func(results) float64 {
 	return func(r results) float64 { return r.series(memory, way).median() * 1e6 / (1 << 20) }
 }
 
-// report returns the table and the bars in Markdown.
+// report returns the table and the limits in Markdown.
 func (m measurement) report(r results) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "| %d repetitions |", len(r[0]))
@@ -96,13 +96,13 @@ func (m measurement) report(r results) string {
 		}
 		text.WriteString("\n")
 	}
-	text.WriteString("\n| value | measured | bar | within the bar |\n|---|--:|--:|---|\n")
-	for _, bar := range m.bars {
+	text.WriteString("\n| value | measured | at most | accepted |\n|---|--:|--:|---|\n")
+	for _, limit := range m.limits {
 		verdict := "yes"
-		if bar.value(r) > bar.most {
+		if limit.value(r) > limit.most {
 			verdict = "**no**"
 		}
-		fmt.Fprintf(&text, "| %s | %.3f | %.3f | %s |\n", bar.what, bar.value(r), bar.most, verdict)
+		fmt.Fprintf(&text, "| %s | %.3f | %.3f | %s |\n", limit.what, limit.value(r), limit.most, verdict)
 	}
 	return text.String()
 }
@@ -135,7 +135,7 @@ var measurements = []measurement{
 			{"the same, `--concurrency=16`", "genname create -f FILE --concurrency=16", lines("/bench-")},
 			{"`kubectl genname wrap -- kubectl create -f`", "genname wrap -- kubectl create -f FILE", lines("/bench-")},
 		},
-		bars: []bar{
+		limits: []limit{
 			{"time, plugin / kubectl", over(elapsed, 1), 0.95},
 			{"peak memory, plugin / kubectl", over(memory, 1), 1},
 			{"time with `--concurrency=16` / the time if all cores were always busy", busy(2), 1.15},
@@ -146,7 +146,7 @@ var measurements = []measurement{
 		name: "audit, namespaces", title: "1,000,000 ConfigMaps over 40 namespaces, under 10,000 prefixes",
 		version: controlplane.ServerVersion, objects: crowd.Crowd{Name: "team", Namespaces: 40, Prefixes: 250, Names: 100},
 		columns: ofClients, ways: []way{audit("-A")},
-		bars: []bar{
+		limits: []limit{
 			{"time / the time if all cores were always busy", busy(0), 1.15},
 			{"peak memory in MiB", mebibytes(0), 80},
 		},
@@ -155,7 +155,7 @@ var measurements = []measurement{
 		name: "audit, namespace", title: "1,000,000 ConfigMaps in one namespace, each with a prefix of its own",
 		version: controlplane.ServerVersion, objects: crowd.Crowd{Name: "team", Namespaces: 1, Prefixes: 1_000_000, Names: 1},
 		columns: ofClients, ways: []way{audit("-n team-00"), audit("-n team-00 --min-count=1 --top=100")},
-		bars: []bar{
+		limits: []limit{
 			{"time / the time if all cores were always busy", busy(0), 1.6},
 			{"peak memory in MiB", mebibytes(0), 250},
 			{"peak memory in MiB with `--min-count=1`", mebibytes(1), 250},
@@ -170,7 +170,7 @@ var measurements = []measurement{
 			{"`kubectl get configmaps -A --chunk-size=500`", "kubectl get configmaps -A --chunk-size=500", lines(" crowd-")},
 			audit("-A"), audit("-A --polite"),
 		},
-		bars: []bar{
+		limits: []limit{
 			{"growth of the server's memory, audit / kubectl", over(growth, 1), 2.2},
 			{"the same with `--polite`", over(growth, 2), 2.2},
 			{"time of a small request, during the audit / during kubectl", over(wait, 1), 1.5},
