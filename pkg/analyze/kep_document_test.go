@@ -79,26 +79,3 @@ func TestKEPDocument(t *testing.T) {
 		has("\n| %s | %s | %s |", thousands(creates), chance(5, 8, creates), chance(11, 1, creates))
 	}
 }
-
-// The recursion that KEP-4420 prints, with its missing parentheses: C_n = C_(n-1) + (1-C_(n-1)) ((n-1)/N)^t.
-func TestKEPRecursion(t *testing.T) {
-	const recursionError = 2e-14
-	names, err := NamePoolSize(SuffixLength)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		attempts          int
-		existing, creates int64
-	}{
-		{1, 0, 5000}, {1, names - 10, 10}, {8, 0, 1_000_000}, {8, 5_000_000, 1000}, {1024, 14_200_000, 140_000},
-	} {
-		var want float64
-		for i := c.existing; i < c.existing+c.creates; i++ {
-			want += (1 - want) * math.Pow(float64(i)/float64(names), float64(c.attempts))
-		}
-		if got := newModel(t, names, c.attempts).AnyFails(c.existing, c.creates).Float64(); !near(got, want, recursionError) {
-			t.Errorf("%+v: %v, by the KEP's recursion %v", c, got, want)
-		}
-	}
-}
