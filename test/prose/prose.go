@@ -156,30 +156,22 @@ type Word struct {
 	Instead string
 }
 
-// Words are the left column of the table of words. Some patterns are narrower than the word, because the word also
-// has another meaning.
+// Words are words that texts use instead of the project's words. Some patterns are narrower than the word, because the
+// word also has another meaning.
 var Words = []Word{
 	{words(`answer(s|ed|ing)?`), "response"},
 	{words(`rights`), "permission"},
 	{words(`(you|user|who) may( not)?`), "can, can't, have permission"},
-	{words(`name spaces?`), "name pool"},
 	{words(`says? (the|a|that|no) prefix`), "has this generateName"},
 	{words(`names that clients make|named by clients?`), "client-generated names"},
 	{words(`(one|\d+|extra|more|unknown|of|its|the server's) tr(y|ies)`), "attempt"},
 	{words(`makers?|made by`), "creator, created by"},
 	{words(`un?marked|marks?`), "creation ID annotation"},
-	{words(`strangers?`), "unexpected object"},
-	{words(`outlook|hopeless`), "circuit breaker"},
-	{words(`injur(e|es|ed|y|ies)|contestants?`), "fault"},
-	{words(`pursue[sd]?`), "retry"},
 	{words(`look(s|ed|ing)? (at|for|what)`), "check"},
 	{words(`comes? and goe?s?|came and went`), "is created and deleted"},
 	{words(`(is|are|was|were|be|been) (told|said)|says? so`), "prints, reports, warns"},
 	{words(`(is|are|was|be) away`), "is unreachable"},
 	{words(`under way`), "in progress"},
-	{words(`names? of (its|their) own`), "fixed name"},
-	{words(`one instant`), "consistent"},
-	{words(`judge[sd]?`), "evaluate"},
 	{words(`headroom`), "room"},
 	{words(`folders?|for ever|anew|amid|some \d+|milliards?|misspel[t]`), "US English, see the table"},
 }
