@@ -681,30 +681,6 @@ func TestNewVersion(t *testing.T) {
 	}
 }
 
-// A missing permission to list a type may be granted during the watch.
-func TestForbiddenForAWhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newRuns(t)
-		code := refusal(server, nil)
-		code.Store(http.StatusForbidden)
-		e := start(t, server, pods)
-		until(t, func() (bool, any) {
-			server.Lock()
-			defer server.Unlock()
-			n := len(server.Requests)
-			return n >= 4, n
-		})
-		if skipped := e.Snapshot().Skipped; len(skipped) != 1 || skipped[0].Reason != census.Forbidden {
-			t.Errorf("skipped %+v, want pods because of %s", skipped, census.Forbidden)
-		}
-		code.Store(0)
-		e.hasRuns(t, 6)
-		if skipped := e.Snapshot().Skipped; len(skipped) > 0 {
-			t.Errorf("skipped %+v, want nothing skipped", skipped)
-		}
-	})
-}
-
 // A type that fails comes after those that work, takes at most a tenth of the time, and delays no other type.
 func TestFailingTypeHoldsNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
