@@ -1,64 +1,15 @@
 package docs
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/test/prose"
 )
-
-// No two examples define the same object. Otherwise, applying the second one would undo the permissions of the first
-// one.
-func TestExamplesDoNotOverwriteEachOther(t *testing.T) {
-	definedIn := map[string]string{}
-	err := filepath.WalkDir(root+"examples", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".yaml" {
-			return err
-		}
-		for _, o := range objects(t, path) {
-			if o.Name == "" { // a generateName, so each object gets another name
-				continue
-			}
-			id := strings.Join([]string{o.APIVersion, o.Kind, o.Namespace, o.Name}, " ")
-			if other, defined := definedIn[id]; defined {
-				t.Errorf("%s and %s both define %s", other, path, id)
-			}
-			definedIn[id] = path
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(definedIn) < 5 {
-		t.Errorf("the examples define only %v", definedIn)
-	}
-}
-
-// objects returns the documents of a file.
-func objects(t *testing.T, path string) (objects []metav1.PartialObjectMetadata) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for document := range strings.SplitSeq(string(text), "\n---\n") {
-		var object metav1.PartialObjectMetadata
-		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		objects = append(objects, object)
-	}
-	return objects
-}
 
 // public are the images of the examples. Every cluster with access to the internet can pull them.
 var public = []string{"busybox:1.37"}
