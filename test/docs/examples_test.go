@@ -11,25 +11,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/prose"
 )
 
-// public are the images of the examples. Every cluster with access to the internet can pull them.
-var public = []string{"busybox:1.37"}
-
-// A reader can run the examples as they are.
-func TestImagesOfExamplesArePublic(t *testing.T) {
-	image := regexp.MustCompile(`image: *"?([^\s",}]+)`)
-	found := 0
-	for _, path := range glob(t, "examples/*.yaml", "examples/*/*.yaml", "examples/*/*/*.yaml") {
-		for _, match := range image.FindAllStringSubmatch(read(t, path), -1) {
-			if found++; !slices.Contains(public, match[1]) {
-				t.Errorf("%s: a cluster can't pull %s. The public images are %q", path, match[1], public)
-			}
-		}
-	}
-	if found < 4 {
-		t.Errorf("the examples have %d images", found)
-	}
-}
-
 // shownBeginning matches the beginning of a message on a page.
 var shownBeginning = regexp.MustCompile("`([^`]+)`")
 
