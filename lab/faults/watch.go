@@ -181,7 +181,8 @@ func Audit(ctx context.Context, plugin string, server kubernetes.Interface, flag
 	return &report, asListed(&report, list.Items)
 }
 
-// asListed compares a report with the objects of a list.
+// asListed compares the rows of generateNames, and the number of objects, with a list. The fixed names of mixed are in
+// the report, too, as a stem.
 func asListed(report *v1alpha1.AuditReport, objects []corev1.ConfigMap) error {
 	want, got := map[string]int64{}, map[string]int64{}
 	for _, object := range objects {
@@ -190,7 +191,9 @@ func asListed(report *v1alpha1.AuditReport, objects []corev1.ConfigMap) error {
 		}
 	}
 	for _, item := range report.Items {
-		got[item.Namespace+"/"+item.Prefix] = item.Names
+		if item.Naming == v1alpha1.NamingGenerateName {
+			got[item.Namespace+"/"+item.Prefix] = item.Names
+		}
 	}
 	if !maps.Equal(want, got) || report.Summary.Objects != int64(len(objects)) {
 		return fmt.Errorf("the audit counts %v of %d objects, a list %v of %d", got, report.Summary.Objects, want, len(objects))
