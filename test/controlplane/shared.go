@@ -8,12 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
+	"golang.org/x/sys/unix"
 	"k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
 )
@@ -35,18 +33,18 @@ type shared struct {
 
 // Share starts all control planes of Shared. Processes with the variable attach to them. Its value is a directory, and
 // the same for each run in a working directory, so that go test can cache results. The caller removes it, and ends the
-// control planes, also after an error. It is an error if another
-// process shares control planes in the same working directory.
+// control planes, also after an error. Share locks the working directory. It returns an error if another process has
+// locked it, even if the control planes of that process are still starting.
 func Share(ctx context.Context, log io.Writer) (dir string, planes map[string]*ControlPlane, err error) {
 	planes = map[string]*ControlPlane{}
-	working, err := os.Getwd()
+	path, err := os.Getwd()
 	if err != nil {
 		return "", planes, err
 	}
-	dir = filepath.Join(os.TempDir(), fmt.Sprintf("genname-shared-%x", sha256.Sum256([]byte(working))))
-	if err := unused(ctx, dir); err != nil {
+	if err := lock(path); err != nil {
 		return "", planes, err
 	}
+	dir = filepath.Join(os.TempDir(), fmt.Sprintf("genname-shared-%x", sha256.Sum256([]byte(path))))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return dir, planes, err
 	}
@@ -63,20 +61,16 @@ func Share(ctx context.Context, log io.Writer) (dir string, planes map[string]*C
 	return dir, planes, os.Setenv(SharedVariable, dir)
 }
 
-// unused returns an error if a control plane of the directory responds. A control plane of a killed process doesn't.
-func unused(ctx context.Context, dir string) error {
-	for name := range Shared {
-		var other shared
-		content, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil || json.Unmarshal(content, &other) != nil {
-			continue
-		}
-		address := strings.TrimPrefix(other.URL, "https://")
-		conn, err := (&net.Dialer{Timeout: time.Minute}).DialContext(ctx, "tcp", address)
-		if err == nil {
-			_ = conn.Close()
-			return fmt.Errorf("the tests already run in this directory: %s uses the control plane at %s", dir, other.URL)
-		}
+// working is the open working directory. Its lock ends with the process, however it ends.
+var working *os.File
+
+// lock locks the working directory. lock returns an error if another process has locked it.
+func lock(path string) (err error) {
+	if working, err = os.Open(path); err != nil {
+		return err
+	}
+	if err := unix.Flock(int(working.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return fmt.Errorf("another process, such as make test, shares control planes in %s: %w", path, err)
 	}
 	return nil
 }
