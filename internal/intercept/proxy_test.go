@@ -185,7 +185,7 @@ var cases = []struct {
 }{
 	{"created | 201 | | yes, if the program gave up", func(*fixture) {}, 201, "", 1},
 	{"created, but the response was lost | 201 | | yes, if the program gave up", func(f *fixture) { f.Next("create", "configmaps", oncetest.DropResponse) }, 201, "", 1},
-	{"created by a webhook under another name | 201 | | yes, if the program gave up", func(f *fixture) {
+	{"created, but a webhook changed the name | 201 | | yes, if the program gave up", func(f *fixture) {
 		f.Next("create", "configmaps", oncetest.Mutate(rename, nil))
 	}, 201, "", 1},
 	{"with a key, a second run sends content that the first didn't | 422 | `Invalid` | no", func(f *fixture) {
@@ -204,7 +204,7 @@ var cases = []struct {
 		f.proxy, _ = New(f.t.Context(), f.config)
 	}, 409, "AlreadyExists", 1},
 	{"refused | the server's, such as 403 | the server's, such as `Forbidden` | yes", func(f *fixture) { f.Next("create", "configmaps", oncetest.QuotaExceeded) }, 403, "Forbidden", 0},
-	{"no attempt succeeded | the server's, such as 429 | the server's, such as `TooManyRequests` | no", func(f *fixture) {
+	{"only temporary errors or taken names | the server's, such as 429 | the server's, such as `TooManyRequests` | no", func(f *fixture) {
 		f.Always("create", "configmaps", oncetest.TooManyRequests(1))
 	}, 429, "TooManyRequests", 0},
 	{"the server is unreachable | 503 | `ServiceUnavailable` | no", func(f *fixture) {

@@ -201,14 +201,21 @@ func writeTables(out *bytes.Buffer, all []client) (broken, err error) {
 	return broken, nil
 }
 
+// ownObject follows exists on the page if a client found the object that it had created.
+const ownObject = " (found its own object)"
+
 // row plays a history of the page without wrap and under it, and returns a row of the table.
 func (c client) row(i int) (row string, broken, err error) {
 	r, err := c.play(i)
 	if err != nil {
 		return "", nil, err
 	}
+	reports := r.claims[0]
+	if reports == exists { // no other run has the key
+		reports += ownObject
+	}
 	cell, broken, err := c.underWrap(i)
-	return fmt.Sprintf("| %s | %d | %d | %s | %s | %s |\n", c.name, r.posts, r.objects, r.claims[0], cell, quoted(r)), broken, err
+	return fmt.Sprintf("| %s | %d | %d | %s | %s | %s |\n", c.name, r.posts, r.objects, reports, cell, quoted(r)), broken, err
 }
 
 // play plays a history of the page.
