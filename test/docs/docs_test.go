@@ -216,7 +216,7 @@ func TestGoIsRun(t *testing.T) {
 		return strings.Join(lines, "\n")
 	}
 	var programs strings.Builder
-	for _, path := range glob(t, "pkg/*/example*_test.go", "pkg/*/*/example*_test.go", "test/outside/*/*.go", "examples/*/*.go") {
+	for _, path := range glob(t, "pkg/*/example*_test.go", "pkg/*/*/example*_test.go", "examples/*/*.go") {
 		programs.WriteString(flat(read(t, path)))
 	}
 	for _, b := range blocksIn(t, "go") {

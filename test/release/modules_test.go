@@ -157,7 +157,7 @@ func TestReleaseCommit(t *testing.T) {
 	if _, tag := deployed(t, w.repository); tag != version {
 		t.Errorf("deploy/exporter has the image of %s after the release commit of %s", tag, version)
 	}
-	for _, module := range []string{"test/monitoring", "test/outside", "examples/controller"} {
+	for _, module := range []string{"test/monitoring", "examples/controller"} {
 		w.online().must(filepath.Join(w.repository, module), "go", "list", "-mod=readonly", "./...")
 	}
 	if out, err := w.install(version); err != nil || out != "Client Version: "+version+"\n" {
