@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -111,10 +112,14 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// The faults work on any transport, also for a client that sends protobuf.
+// The faults work on any transport, also for a client that sends and accepts protobuf.
 func TestWrap(t *testing.T) {
 	server := oncetest.NewServer()
-	network := httptest.NewServer(server)
+	var accepted string
+	network := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		accepted = r.Header.Get("Accept")
+		server.ServeHTTP(w, r)
+	}))
 	defer network.Close()
 	var faults oncetest.Faults
 	config := rest.CopyConfig(server.Config())
@@ -132,6 +137,10 @@ func TestWrap(t *testing.T) {
 	}
 	if r := server.Requests(); len(r) != 1 || r[0].Faulted {
 		t.Errorf("%+v, want 1 request without a fault", r)
+	}
+	faults.Next("get", "configmaps", oncetest.StaleRead(time.Hour)) // reads objects in JSON
+	if _, err := client.Get(t.Context(), "a", metav1.GetOptions{}); !apierrors.IsNotFound(err) || strings.Contains(accepted, "protobuf") {
+		t.Errorf("%v after a request for %s, want not found after a request for JSON", err, accepted)
 	}
 }
 
