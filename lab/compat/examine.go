@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +21,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
-	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
 // examination is one kube-apiserver and the clients that examine it.
@@ -175,8 +173,8 @@ func (e *examination) faultTests(ctx context.Context, r *row) error {
 	return nil
 }
 
-// audits counts all objects that the fault-injection tests have left, first without faults and then with faults.
-// audits also compares the count of the first prefix with a report.
+// audits counts all objects that the fault-injection tests have left, and compares the count of the first prefix with a
+// report.
 func (e *examination) audits(ctx context.Context, r *row) error {
 	audit, err := faults.Audit(ctx, e.plugin, e.client, e.flags(e.kubeconfig)...)
 	if err != nil {
@@ -194,7 +192,7 @@ func (e *examination) audits(ctx context.Context, r *row) error {
 	if n := odds.Items[0].Existing; n != first.Names {
 		r.broken = errors.Join(r.broken, fmt.Errorf("report counts %d of %s, audit %d", n, first.Prefix, first.Names))
 	}
-	return e.auditWithFaults(ctx, r)
+	return nil
 }
 
 // watches runs audit --watch while objects are created and deleted. No faults are injected, so the watch must see all
@@ -207,35 +205,6 @@ func (e *examination) watches(ctx context.Context, r *row) (err error) {
 	}
 	if r.watched.Gaps > 0 {
 		r.broken = errors.Join(r.broken, fmt.Errorf("a watch without faults has gaps: %s", r.watched))
-	}
-	return nil
-}
-
-// auditWithFaults runs an audit through a proxy that injects a fault into every third page.
-func (e *examination) auditWithFaults(ctx context.Context, r *row) error {
-	mix := &faultproxy.Mix{Seed: 1, Rate: 0.33}
-	proxy, err := faultproxy.Start(faultproxy.HTTP2, e.cp.Admin(), func(r *http.Request) faultproxy.Fault {
-		if !strings.HasSuffix(r.URL.Path, "/configmaps") {
-			return nil
-		}
-		return mix.Choose(r)
-	})
-	if err != nil {
-		return err
-	}
-	defer proxy.Close()
-	kubeconfig := filepath.Join(e.cp.Dir, "faults.kubeconfig")
-	if err := controlplane.WriteKubeconfig(kubeconfig, proxy.Config); err != nil {
-		return err
-	}
-	audit, err := faults.Audit(ctx, e.plugin, e.client, append(e.flags(kubeconfig), "--chunk-size=50", "--request-timeout=3s")...)
-	if err != nil {
-		return err
-	}
-	requests, faults := mix.Count()
-	r.pages, r.reported = requests, !audit.Complete
-	for _, n := range faults {
-		r.faults += n
 	}
 	return nil
 }

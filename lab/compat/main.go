@@ -120,9 +120,6 @@ type row struct {
 	user     reportedAttempts // the same report to a user without permission to read metrics
 	creates  []*faults.Result
 	audited  int64 // objects
-	pages    int   // pages that the audit through faults requested
-	faults   int   // in these pages
-	reported bool  // that audit reported an incomplete count
 	watched  *faults.Followed
 	broken   error
 }
@@ -157,9 +154,8 @@ func table(rows []row) string {
 	var b strings.Builder
 	b.WriteString("| kube-apiserver | feature gate | attempts | `version` prints | without `/metrics` | " +
 		"with a key: requested, created, too many, missing | without a key: requested, created, too many, unknown, failed | " +
-		"objects audited | audit through faults: pages requested, pages with a fault, counts | " +
-		"watch: creates made, creates counted, deletes made, deletes counted |\n")
-	b.WriteString("|---|---|--:|---|---|---|---|---|---|---|\n")
+		"objects audited | watch: creates made, creates counted, deletes made, deletes counted |\n")
+	b.WriteString("|---|---|--:|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |", r.version, r.gate, r.attempts, r.admin, r.user)
 		for _, c := range r.creates {
@@ -170,11 +166,7 @@ func table(rows []row) string {
 				fmt.Fprintf(&b, "%d, %d |", c.Unknown, c.Failed+c.NotAttempted)
 			}
 		}
-		counts := "equal"
-		if r.reported {
-			counts = "incomplete, with a warning"
-		}
-		fmt.Fprintf(&b, " %d | %d, %d, %s |", r.audited, r.pages, r.faults, counts)
+		fmt.Fprintf(&b, " %d |", r.audited)
 		fmt.Fprintf(&b, " %d, %d, %d, %d |\n", r.watched.Creates, r.watched.SeenCreates, r.watched.Deletes, r.watched.SeenDeletes)
 	}
 	return b.String()
