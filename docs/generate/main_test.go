@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -31,31 +30,6 @@ func TestReferenceHasNotDrifted(t *testing.T) {
 	for name, page := range want {
 		if got[name] != page {
 			t.Errorf("docs/reference/commands/%s has drifted: run make docs", name)
-		}
-	}
-}
-
-func TestPackageHasManualAndCompletions(t *testing.T) {
-	dir := t.TempDir()
-	if err := run("", dir, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)); err != nil {
-		t.Fatal(err)
-	}
-	manual := pages(t, filepath.Join(dir, "man"))
-	if man := manual["kubectl-genname-create.1"]; !strings.Contains(man, `.TH "KUBECTL-GENNAME-CREATE" "1" "Nov 2026"`) {
-		t.Errorf("the man page begins with %.200s", man)
-	}
-	config, err := os.ReadFile("../../.goreleaser.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range manual { // a cask has no patterns
-		if !strings.Contains(string(config), "\n      - man/"+name+"\n") {
-			t.Errorf("the manpages of the cask in .goreleaser.yaml don't have %s", name)
-		}
-	}
-	for name, script := range pages(t, filepath.Join(dir, "completions")) {
-		if !strings.Contains(script, "kubectl-genname") {
-			t.Errorf("%s is %.200s", name, script)
 		}
 	}
 }

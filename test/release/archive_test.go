@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,8 +21,11 @@ const thirdParty = "THIRD_PARTY_LICENSES"
 // largest is the maximum size of the program in bytes.
 const largest = 64 << 20
 
+// caskPage matches a man page of the Homebrew cask, which has no patterns.
+var caskPage = regexp.MustCompile(`(?m)^ +- (man/\S+)$`)
+
 // All archives have the same files with the commit's date, so that builds are reproducible. Each checksum is the
-// published one.
+// published one. The cask has all man pages.
 func TestArchives(t *testing.T) {
 	r := theRelease(t)
 	if len(r.archives) != r.platforms {
@@ -35,10 +39,17 @@ func TestArchives(t *testing.T) {
 		"LICENSE", "README.md", thirdParty,
 		"completions/_kubectl-genname", "completions/kubectl-genname.bash", "completions/kubectl-genname.fish", "completions/kubectl-genname.ps1",
 	}
+	cask := caskPage.FindAllStringSubmatch(file(t, root+".goreleaser.yaml"), -1)
+	for _, page := range cask {
+		want = append(want, page[1])
+	}
 	for _, a := range r.archives {
 		t.Run(a.os+"_"+a.arch, func(t *testing.T) {
 			dir := r.unpack(t, a)
-			for _, name := range append(want, a.program(), a.shim(), "man/kubectl-genname-create.1") {
+			if pages, err := filepath.Glob(filepath.Join(dir, "man", "*")); err != nil || len(pages) == 0 || len(pages) != len(cask) {
+				t.Errorf("%d man pages, and the cask in .goreleaser.yaml has %d: %v", len(pages), len(cask), err)
+			}
+			for _, name := range append(want, a.program(), a.shim()) {
 				info, err := os.Stat(filepath.Join(dir, name))
 				if err != nil || info.Size() == 0 {
 					t.Errorf("%s is missing or empty: %v", name, err)
