@@ -70,7 +70,7 @@ func ratesOf(sums pools.Weighed, seconds float64) (rates [len(pools.Windows)]rat
 const (
 	// leastWatched is the number of seconds after which a name pool has a rate.
 	leastWatched = 10
-	// leastChanges is the number of creates and deletes in a window from which on the window has a rate.
+	// leastChanges is the smallest number of creates and deletes that a window needs for a rate.
 	leastChanges = 10
 )
 

@@ -16,8 +16,8 @@ const (
 	largestPage     = 25_000
 	largestFromEtcd = 2_000
 	// pagesFromEtcd is the least number of pages of a list for servers that read pages from etcd. Such servers decode
-	// whole objects, and no response has their size. But all objects of a list fit into etcd, which supports up to 8
-	// GiB. So the server decodes at most 16 MiB per page on average. No page has fewer objects than slowestPage,
+	// whole objects, whose size no response has. etcd supports up to 8 GiB, so a list has at most 8 GiB, and a page
+	// at most 16 MiB on average. No page has fewer objects than slowestPage,
 	// because smaller pages saved no memory, and cost requests.
 	pagesFromEtcd = 512
 	// slowestPage and slowestDivisor limit the reduction of the page size after a slow page. The size stays at least

@@ -46,8 +46,8 @@ type Client struct {
 	verbs map[schema.GroupVersionResource][]string
 }
 
-// NewClient returns a client. creates configures the POSTs, because they continue after an interrupt.
-// config configures all other requests. discovered is the cache that the mappings of documents have filled.
+// NewClient returns a client. creates configures the POSTs, because they continue after an interrupt. config configures
+// all other requests. discovered is the discovery cache, which already has the types of the manifests.
 func NewClient(config, creates *rest.Config, discovered discovery.CachedDiscoveryInterface) (*Client, error) {
 	client := &Client{discovery: discovered, verbs: map[schema.GroupVersionResource][]string{}}
 	var err error

@@ -180,8 +180,8 @@ func given(path string, value any) any {
 	return value
 }
 
-// addDefaults adds fields that are absent in the spec of a Job or a Pod, as the server stores them. A field
-// that must stay absent is nil.
+// addDefaults adds the server's defaults of fields that are absent in the spec of a Job or a Pod. The value nil stands
+// for a field that the server leaves absent.
 func addDefaults(kind schema.GroupKind, spec map[string]any) {
 	add := func(field string, value any) {
 		if spec[field] == nil {

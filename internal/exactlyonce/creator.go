@@ -99,7 +99,8 @@ func (c *Creator) Read(
 	return Result{Name: o.name, Object: got.object, Response: got.raw}, nil
 }
 
-// prepare checks the arguments. Without Settings.Encode, prepare makes a copy of the object.
+// prepare checks the arguments. Without Settings.Encode, which sends other bytes than the object, prepare copies the
+// object.
 func (c *Creator) prepare(
 	mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, s Settings,
 ) (*operation, error) {

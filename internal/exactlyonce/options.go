@@ -160,8 +160,8 @@ type Result struct {
 	// response. Without RunLabel, a later run with the key doesn't find it.
 	Stripped []string
 	// Unverified reports that Create had no permission to read the object after a conflict or a refusal. After a
-	// conflict, it then used another name, or the outcome is unknown. If a proxy repeated the POST, an object
-	// might exist that no output names.
+	// conflict, it then used another name, or the outcome is unknown. The object in conflict can be ours: a proxy
+	// might have sent the POST twice, so that the first copy stored the object. No output names this object.
 	Unverified bool
 	// Response is the response that decided the outcome: the response to the POST that stored the object or was
 	// refused, or to the GET that found the object. Response is nil without WithResponses, if the outcome is unknown,

@@ -296,7 +296,7 @@ func (f *Follower) change(now wait.Change) (before wait.Change) {
 	return before
 }
 
-// count counts the end of an object, and reports whether Run yields an Explained for it.
+// count counts an object whose wait has ended, and reports whether Run must yield an Explained for the object.
 func (f *Follower) count(e wait.Ended, runsOn bool) bool {
 	f.change(wait.Change{Object: e.Object, Suspended: e.Status.Suspended})
 	f.mu.Lock()

@@ -23,11 +23,12 @@ const (
 	longestRest = time.Minute
 	// reportEvery is the interval of progress events for output without a terminal.
 	reportEvery = 30 * time.Second
-	// lastPending limits the time for lists at the end of the wait.
+	// lastPending limits the time for listing Pods and Events at the end of the wait.
 	lastPending = 5 * time.Second
 )
 
-// reasons has the reasons why Pods don't run or don't end. Only Run's goroutine uses it, except for the method list.
+// reasons has the reasons why Pods don't run or don't end. Only Run's goroutine calls its methods, except for the
+// method list, which other goroutines call.
 type reasons struct {
 	sources []pods.Source
 	now     []pods.Reason                // of objects that have not ended

@@ -35,7 +35,7 @@ type Config struct {
 	Host, Token string
 	// RetryTimeout limits the retries of a create request. It also limits the time for which the proxy keeps a result.
 	RetryTimeout time.Duration
-	// Contents are the contents of the idempotency key, or nil without a key.
+	// Contents has the objects that this or an earlier run created with the idempotency key, or is nil without a key.
 	Contents *keyed.Contents
 	// Unprotected is called when a create request passes through unprotected, once for each resource type and Reason.
 	// Done is called at the end of each intercepted create. Calls can be concurrent.

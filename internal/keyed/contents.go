@@ -79,8 +79,9 @@ func (e *UnmatchedError) Error() string { return e.Object.Argument() + " was not
 // A Canonical returns the content of an object, or false if the content has no digest.
 type Canonical func(derive.Secret, derive.Object) (content string, ok bool)
 
-// Claim returns the claim of a create. Claim lists the objects of the key before the first create with this place and
-// generateName. The errors are ErrNoDigest, an *UnmatchedError, a *SecretsError, and those of the list and of ctx.
+// Claim reserves a listed object of the key, or a new ID, for a create. Before the first create with this place and
+// generateName, Claim lists the key's objects. The errors are ErrNoDigest, an *UnmatchedError, a *SecretsError, and
+// those of the list and of ctx.
 func (c *Contents) Claim(ctx context.Context, place Place, generateName string, of Canonical) (*Claim, error) {
 	place.GenerateNames = map[string]bool{generateName: true}
 	o := derive.Object{
@@ -122,7 +123,7 @@ func (c *Contents) Claim(ctx context.Context, place Place, generateName string, 
 	}
 }
 
-// unmatched returns the listed objects with a place and a generateName that no create has claimed.
+// unmatched returns the listed objects that have the place and the generateName, and that no create has claimed.
 func (c *Contents) unmatched(place Place, generateName string) []*Object {
 	return slices.DeleteFunc(c.run.Unmatched(), func(o *Object) bool {
 		return o.Place.key() != place.key() || o.Identity.GenerateName != generateName

@@ -281,7 +281,7 @@ func (r *reader) isNew() (bool, error) {
 	return true, nil
 }
 
-// pass delivers a line, and makes it the position.
+// pass delivers a line, and remembers it as the position from which the log continues.
 func (c *container) pass(m fingerprint, text []byte) {
 	c.follower.line(c.Container, text)
 	if len(c.tail) == tailLines {

@@ -262,8 +262,8 @@ func (o origin) hash(name string) uint64 {
 	return maphash.Comparable(seed, [4]string{o.apiVersion, o.kind, name, o.manager})
 }
 
-// shared returns text. If of begins with text, the result uses the memory of of. For example, the prefix of a Job's
-// Pods begins with the Job's name.
+// shared returns text. If of begins with text, the result is a part of the string of, so it needs no memory. For
+// example, the prefix of a Job's Pods begins with the Job's name.
 func shared(text, of string) string {
 	if strings.HasPrefix(of, text) {
 		return of[:len(text)]

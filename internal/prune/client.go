@@ -48,8 +48,8 @@ type response struct {
 }
 
 // delete requests the deletion of an object with its UID and resourceVersion as preconditions. deleting reports whether
-// a finalizer or a grace period still holds the object. The response for a deleted Pod has a grace period of 0. A
-// response about another object counts as a lost response.
+// a finalizer or a grace period still holds the object. A Pod in a response with a grace period of 0 is already
+// deleted. A response about another object counts as a lost response.
 func (c *client) delete(ctx context.Context, o Object) (deleting bool, err error) {
 	uid, background := types.UID(o.UID), metav1.DeletePropagationBackground
 	body, err := json.Marshal(metav1.DeleteOptions{

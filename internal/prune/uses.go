@@ -231,7 +231,7 @@ func (o *Object) refresh(found *object.Object) {
 	}
 }
 
-// checkJob reads the Job of a Pod. If the Job exists, checkJob returns the outcome.
+// checkJob reads the Job of an orphaned Pod. If the Job exists, checkJob returns the result that keeps the Pod.
 func (d *deletion) checkJob(ctx context.Context) (*Result, error) {
 	job := Object{Pool: &Pool{Resource: census.Jobs, Namespace: d.object.Pool.Namespace}, Name: d.object.job.Name}
 	found, err := d.by.client.get(ctx, job)

@@ -273,9 +273,9 @@ func (o *options) again(plan *prune.Plan, report *v1alpha1.PruneReport, namespac
 	return append(o.planCommand(plan, report, namespace, targets...), "--yes")
 }
 
-// planCommand returns the words of the command that plans for targets with the flags of this run. The new command could
-// delete more objects than this plan: with --keep if objects were created meanwhile, and with --in-use objects that
-// this plan keeps. So it has --max-delete with the size of this plan.
+// planCommand returns the words of a command that makes a plan for targets with the flags of this run. With --yes, the
+// command could delete more objects than this plan has: with --keep if objects were created since, and with --in-use
+// the objects in use. So the command has --max-delete with the size of this plan.
 func (o *options) planCommand(
 	plan *prune.Plan, report *v1alpha1.PruneReport, namespace string, targets ...string,
 ) []string {

@@ -85,7 +85,7 @@ func chanceOf(item v1alpha1.CollisionItem, probability float64) string {
 		atMost, humanize.ChanceOf(probability))
 }
 
-// verdictOfSeveral returns the verdict about a number of prefixes, with the chance for the closest one.
+// verdictOfSeveral returns the verdict about several prefixes, with the chance for the one closest to a failure.
 func verdictOfSeveral(report *v1alpha1.CollisionReport, prefixes int, chance string) string {
 	v, all := report.Verdict, humanize.Count(prefixes, "prefix")
 	closest := v.Closest.String()

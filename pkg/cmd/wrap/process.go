@@ -32,8 +32,8 @@ func (o *options) runProgram(ctx context.Context, program string, environment []
 	cmd.Args[0] = o.arguments[0]
 	cmd.Env, cmd.WaitDelay = environment, pipeTime
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.streams.In, o.streams.Out, o.streams.ErrOut
-	// A reader that closes stderr doesn't end this process, because the program would lose its proxy. After Ignore, the
-	// program would also ignore the signal.
+	// SIGPIPE must not end this process when a reader closes stderr, because the program would lose its proxy. The
+	// signal is caught and not ignored, because the program would inherit an ignored signal.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded()...)

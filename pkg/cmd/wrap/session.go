@@ -211,7 +211,7 @@ func newCertificates() (authority []byte, leaf tls.Certificate, err error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.Raw}), leaf, nil
 }
 
-// sign signs a template with a new key. Without a key of the parent, the certificate is self-signed.
+// sign returns a certificate with a new key, signed by the parent's key, or self-signed without one.
 func sign(template, parent *x509.Certificate, by *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -89,7 +89,7 @@ type adapter struct {
 	reader client.Reader
 }
 
-// Identify returns when ctx ends. IsObjectNamespaced can send requests for discovery, and doesn't take a context.
+// Identify returns when ctx ends, even if IsObjectNamespaced still waits for discovery, because it takes no context.
 func (a adapter) Identify(ctx context.Context, object runtime.Object) (schema.GroupKind, bool, error) {
 	kind, err := a.client.GroupVersionKindFor(object)
 	if err != nil {

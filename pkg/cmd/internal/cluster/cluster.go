@@ -217,7 +217,8 @@ func (c *Cluster) NamespaceWarning(ctx context.Context, name string) []string {
 // version, or other feature gates.
 const askEvery = 10 * time.Minute
 
-// RefreshRetries keeps the attempts up to date until ctx is done. Other methods can run at the same time.
+// RefreshRetries asks the server from time to time how many names it tries per create, until ctx is done. Other methods
+// can run at the same time.
 func (c *Cluster) RefreshRetries(ctx context.Context) {
 	for !c.flag.Given() && apistatus.Sleep(ctx, askEvery) == nil {
 		c.server.RefreshRetries(ctx)
