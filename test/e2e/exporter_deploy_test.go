@@ -114,6 +114,7 @@ func exporterManifests(t *testing.T, cp *controlplane.ControlPlane) {
 	role := as[rbacv1.ClusterRole](t, all["ClusterRole"])
 	deployment := as[appsv1.Deployment](t, all["Deployment"])
 	account := deployment.Spec.Template.Spec.ServiceAccountName
+	checkDeployment(t, deployment.Spec, as[corev1.Service](t, all["Service"]).Spec)
 
 	admin.Run("create", "-n", "kube-public", "-f", "testdata/exporter.yaml").Has(t, 0)
 	user := cp.User("system:serviceaccount:"+deployment.Namespace+":"+account, "system:serviceaccounts", "system:authenticated")
@@ -140,6 +141,25 @@ func exporterManifests(t *testing.T, cp *controlplane.ControlPlane) {
 		t.Errorf("the role grants too much: %s", text)
 	}
 	checkPodSecurity(t, cp, deployment.Namespace, deployment.Spec.Template.Spec)
+}
+
+// checkDeployment checks that only the readiness of the Pod depends on the API server, that two exporters
+// never run at once, and that the Service has the port of the metrics.
+func checkDeployment(t *testing.T, deployment appsv1.DeploymentSpec, service corev1.ServiceSpec) {
+	t.Helper()
+	container, ports := deployment.Template.Spec.Containers[0], map[string]int32{}
+	for _, port := range container.Ports {
+		ports[port.Name] = port.ContainerPort
+	}
+	if live, ready := container.LivenessProbe.HTTPGet.Path, container.ReadinessProbe.HTTPGet.Path; live != "/healthz" || ready != "/readyz" {
+		t.Errorf("liveness %s, readiness %s", live, ready)
+	}
+	if *deployment.Replicas != 1 || deployment.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
+		t.Errorf("%d replicas, %s", *deployment.Replicas, deployment.Strategy.Type)
+	}
+	if target := service.Ports[0].TargetPort.String(); ports[target] != 9810 || ports["health"] != 9811 {
+		t.Errorf("%v, target %s", ports, target)
+	}
 }
 
 // checkPodSecurity checks with the admission of a restricted namespace that a Pod is allowed, and that a wrong Pod is

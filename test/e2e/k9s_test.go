@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,25 +15,55 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
+	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
 // k9sPlugin is a plugin of k9s.
 type k9sPlugin struct {
-	Command string
-	Args    []string
+	ShortCut, Command string
+	Args              []string
 }
 
-// k9sPlugins returns the plugins of deploy/k9s.
-func k9sPlugins(t *testing.T) map[string]k9sPlugin {
+// k9sPlugins returns the plugins of deploy/k9s, as text and decoded.
+func k9sPlugins(t *testing.T) (any, map[string]k9sPlugin) {
 	t.Helper()
-	var file struct{ Plugins map[string]k9sPlugin }
-	if err := yaml.Unmarshal([]byte(harness.Read(t, harness.Root+"deploy/k9s/plugins.yaml")), &file); err != nil {
+	text := []byte(harness.Read(t, harness.Root+"deploy/k9s/plugins.yaml"))
+	var file any
+	var decoded struct{ Plugins map[string]k9sPlugin }
+	if err := errors.Join(yaml.Unmarshal(text, &file), yaml.Unmarshal(text, &decoded)); err != nil {
 		t.Fatal(err)
 	}
-	return file.Plugins
+	return file, decoded.Plugins
 }
 
-// variable matches a variable that k9s replaces in an argument (internal/view/env.go of k9s v0.51.0).
+// The plugins conform to the schema of k9s. k9s uses their keys in none of its views.
+func TestK9sPluginsConform(t *testing.T) {
+	t.Parallel()
+	file, plugins := k9sPlugins(t)
+	source := harness.Module(t, "github.com/derailed/k9s@v0.51.0", "h1:do0fkB1JuN9uURg6bH99I/6phINeFmaGJcldWn8GwSY=")
+	text := harness.Read(t, filepath.Join(source, "internal/config/json/schemas/plugins.json"))
+	if err := schema.Conforms([]byte(text), file); err != nil {
+		t.Error(err)
+	}
+	views, err := filepath.Glob(filepath.Join(source, "internal/view/*.go"))
+	if err != nil || len(views) == 0 {
+		t.Fatalf("%d files: %v", len(views), err)
+	}
+	used := map[string]bool{}
+	for _, path := range views {
+		for _, key := range regexp.MustCompile(`ui\.KeyShift([A-Z])\b`).FindAllStringSubmatch(harness.Read(t, path), -1) {
+			used["Shift-"+key[1]] = true
+		}
+	}
+	for name, p := range plugins {
+		if used[p.ShortCut] || !strings.HasPrefix(p.ShortCut, "Shift-") || len(used) < 5 {
+			t.Errorf("%s has the key %s, which k9s uses", name, p.ShortCut)
+		}
+		used[p.ShortCut] = true
+	}
+}
+
+// variable matches a variable that k9s replaces in an argument (internal/view/env.go).
 var variable = regexp.MustCompile(`\$(!?)([\w\-]+)|\$\{(!?)([\w\-%/: ]+)}`)
 
 // run runs a plugin for an object that is selected in k9s, and returns the output when it contains a text. A stand-in
@@ -75,7 +106,7 @@ func (p k9sPlugin) run(t *testing.T, selected map[string]string, has string) {
 // objects have a namespace and a group, or only one of them. One object has a name like an option, and one was deleted.
 func TestK9sPluginsRun(t *testing.T) {
 	t.Parallel()
-	plugins := k9sPlugins(t)
+	_, plugins := k9sPlugins(t)
 	ns := harness.Namespace(t, retrying)
 	prefix := ns + "-$(touch PWN)-"
 	manifest := harness.File(t, "k9s.yaml", "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {generateName: "+prefix+
