@@ -65,13 +65,19 @@ func Share(ctx context.Context, log io.Writer) (dir string, planes map[string]*C
 var working *os.File
 
 // lock locks the working directory. lock returns an error if another process has locked it.
-func lock(path string) (err error) {
-	if working, err = os.Open(path); err != nil {
+func lock(path string) error {
+	directory, err := os.Open(path)
+	if err != nil {
 		return err
 	}
-	if err := unix.Flock(int(working.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return fmt.Errorf("another process, such as make test, shares control planes in %s: %w", path, err)
+	if err := unix.Flock(int(directory.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = directory.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = errors.New("another process, such as make test, shares control planes in it")
+		}
+		return fmt.Errorf("lock %s: %w", path, err)
 	}
+	working = directory
 	return nil
 }
 
