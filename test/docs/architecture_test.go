@@ -41,6 +41,9 @@ func TestEnginesAreLibraries(t *testing.T) {
 			continue
 		}
 		unwanted := regexp.MustCompile(`^(github\.com/spf13|k8s\.io/(cli-runtime|kubectl))/`)
+		if strings.HasPrefix(name+"/", "pkg/once/") {
+			unwanted = regexp.MustCompile(`^(github\.com/spf13|k8s\.io/(cli-runtime|kubectl)|sigs\.k8s\.io/kustomize)/`)
+		}
 		if name == "pkg/analyze" {
 			unwanted = regexp.MustCompile(`^[^/]+\.[^/]+/`) // all except the standard library
 		}

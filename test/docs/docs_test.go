@@ -117,7 +117,6 @@ var notRun = []excuse{
 	{`^git clone https|^sudo install bin/|^kubectl genname version --client$`, "run by TestFirstMinute of test/e2e; test/offline runs version --client"},
 	{`^git (tag|push origin) (pkg/once/|pkg/once/oncecr/)?v0\.1\.0$|^git switch --detach$`, "a release; test/release tags a copy in this order"},
 	{`^jq -r 'select\(\.verb == "create" `, "run by TestAuditLog of test/e2e"},
-	{`^kubectl genname audit -A --sort-by last-24h --top 20$`, "TestSuggestedCommands of test/monitoring has it as the command of the alerts"},
 	{`^helm template `, "run by TestRecipesOfGuides of test/e2e"},
 	{`^helm (install|upgrade) genname-exporter deploy/chart `, "TestChartEqualsTheKustomizations of test/monitoring renders the chart"},
 	{`^ln -s kubectl-genname `, "run by test/release"},
