@@ -13,9 +13,9 @@ export GOFLAGS
 export CGO_ENABLED := 0
 WITHC              := CGO_ENABLED=1 GOFLAGS="$(filter-out -trimpath,$(USERFLAGS))"
 
-# ENGINES are the packages that start goroutines.
+# ENGINES are the packages whose goroutines share state.
 RACE    := $(WITHC) $(GO) test -race
-ENGINES := $(addprefix ./internal/,census create duplicates exporter intercept live logs prune serverinfo wait)
+ENGINES := $(addprefix ./internal/,census create duplicates exporter follow intercept lint live logs prune serverinfo untrusted wait)
 QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/prose ./test/schema
 # The plugin's packages, without the lab, test/release and test/sessions. go test starts
 # packages in this order. test/e2e takes longest, so it is first.
@@ -71,7 +71,7 @@ bare: control-plane ## Run the quick tests, and the tests that run kubectl, with
 	.ci/bare $(GO) test -short -count=1 $(QUICK)
 	.ci/bare $(GO) test -count=1 -run 'Kubectl|Completion|WholeCluster/completion' ./test/e2e
 
-test: control-plane build ## Run the tests of the plugin and the library on a real control plane (7 minutes)
+test: control-plane build ## Run the tests of the plugin and the library on a real control plane (9 minutes)
 	@echo "Building kube-controller-manager and KWOK: 4 minutes the first time"
 	$(GO) run ./test/controlplane/run --controllers=job-controller --nodes true
 	rm -rf bin/coverage && mkdir -p bin/coverage/sessions
@@ -83,7 +83,7 @@ test-plugin: # The plugin, on servers that the packages share
 	$(GO) run ./test/controlplane/run --shared \
 	$(GO) test -p 2 -vet=off -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PLUGIN)
 
-test-sessions: # Sessions print whole clusters, so their servers are their own. Two of them mostly wait. A cached run counts for no coverage
+test-sessions: # Sessions print whole clusters, so their servers are their own. Some sessions mostly wait, so four run at a time. A cached run counts for no coverage
 	GENNAME_COVERAGE=$(CURDIR)/bin/coverage/sessions $(GO) test -count=1 -parallel 4 -timeout 20m ./test/sessions
 
 test-library: # pkg/once, with the lowest versions of its dependencies
@@ -93,7 +93,7 @@ test-library: # pkg/once, with the lowest versions of its dependencies
 engines: ## Run the tests of the packages that start goroutines under the race detector (3 minutes)
 	$(RACE) -timeout 20m $(ENGINES)
 
-modules: control-plane ## Run the tests of the other modules: alerts and dashboard in Prometheus' engine, controllers (2 minutes)
+modules: control-plane ## Run the tests of the other modules: alerts and dashboard in Prometheus' engine, controllers (3 minutes)
 	for module in test/monitoring $(CONTROLLERS); do $(GO) test -C $$module -p 1 ./... || exit 1; done
 
 lab-test: control-plane ## Run the tests of the lab: experiment, faults, exporter (8 minutes)

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
@@ -42,12 +41,7 @@ func start(ctx context.Context, server *oncetest.Server) (cluster.Cluster, error
 	if _, err := configMaps.Create(ctx, owner, metav1.CreateOptions{}); err != nil {
 		return nil, err
 	}
-	return connect(ctx, server.Config())
-}
-
-// connect returns a client with a started cache.
-func connect(ctx context.Context, config *rest.Config) (cluster.Cluster, error) {
-	c, err := cluster.New(config)
+	c, err := cluster.New(server.Config())
 	if err != nil {
 		return nil, err
 	}

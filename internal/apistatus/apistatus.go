@@ -129,7 +129,7 @@ func Responds(ctx context.Context, client interface{ Get() *rest.Request }) bool
 }
 
 // Allowed reports whether the user has a permission. Allowed is also true if the server can't decide this, because the
-// request might succeed: after an evaluation error of the authorizer, or after a response without the permission.
+// request might succeed: after an evaluation error of the authorizer, or after a response that names no permission.
 func Allowed(
 	ctx context.Context, client authorization.SelfSubjectAccessReviewsGetter, needs authorizationv1.ResourceAttributes,
 ) (bool, error) {

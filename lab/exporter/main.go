@@ -49,7 +49,7 @@ func main() {
 	}
 }
 
-// run measures, prints the results, and writes them into the document. If results miss a bar, run only prints them.
+// run measures, prints the results, and writes them into the document. If results exceed a limit, run only prints them.
 func run(ctx context.Context, container, write string, objects int) error {
 	const section = "memory"
 	if write != "" {
@@ -119,7 +119,7 @@ func onLab(ctx context.Context, container string, run func(*lab) error) (err err
 	return run(l)
 }
 
-// measure returns the row of one population. measure fails if a bar is missed.
+// measure returns the row of one population. measure fails if a limit is exceeded.
 func (l *lab) measure(ctx context.Context, c crowd.Crowd) (string, error) {
 	if err := c.Store(ctx, l.ControlPlane); err != nil {
 		return "", err
@@ -145,7 +145,7 @@ func (l *lab) measure(ctx context.Context, c crowd.Crowd) (string, error) {
 		humanize.Grouped(c.N()), c.Prefixes, counted.Seconds(), peak>>20, int64(heap)>>20,
 		milliseconds(median), milliseconds(slowest), humanize.Grouped(len(text)))
 	if peak > memoryBar || median > scrapeBar {
-		return row, fmt.Errorf("%d objects need %d MiB and %s per scrape, the bars are %d MiB and %s",
+		return row, fmt.Errorf("%d objects need %d MiB and %s per scrape, the limits are %d MiB and %s",
 			c.N(), peak>>20, median, memoryBar>>20, scrapeBar)
 	}
 	return row, nil

@@ -173,7 +173,7 @@ var Words = []Word{
 	{words(`(is|are|was|be) away`), "is unreachable"},
 	{words(`under way`), "in progress"},
 	{words(`headroom`), "room"},
-	{words(`folders?|for ever|anew|amid|some \d+|milliards?|misspel[t]`), "US English, see the table"},
+	{words(`folders?|for ever|anew|amid|some \d+|milliards?|misspel[t]`), "US English"},
 }
 
 // words returns the expression for whole words.
