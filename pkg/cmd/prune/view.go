@@ -218,8 +218,8 @@ func planWarnings(report *v1alpha1.PruneReport) (lines []string) {
 		types = append(types, humanize.Type(skipped.Group, skipped.Resource))
 	}
 	if len(types) > 0 {
-		lines = append(lines, terminal.Warningf("you can't list %s, so prune can't keep objects that only these types use",
-			strings.Join(types, ", ")))
+		lines = append(lines, terminal.Warningf(
+			"you can't list %s, so prune can't keep objects that only these types use", strings.Join(types, ", ")))
 	}
 	return lines
 }
